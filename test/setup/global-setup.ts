@@ -8,12 +8,16 @@ const stops: (() => Promise<void>)[] = [];
 
 /** Before the first file: what several of them use. */
 export default async function setUp(): Promise<void> {
+  const compiled = await mkdtemp(join(tmpdir(), 'portico-compiled-'));
+  // What a program loads is compiled for the first of its runs only.
+  process.env.NODE_COMPILE_CACHE = compiled;
   await startStorageEngine();
   const { url, stop } = await keepStacks(process.env.PORTICO_FROM);
   process.env.PORTICO_SPEC_STACKS = url;
   const templates = await mkdtemp(join(tmpdir(), 'portico-templates-'));
   process.env.PORTICO_TEMPLATES = templates;
-  stops.push(stop, stopStorageEngine, () => rm(templates, { recursive: true, force: true }));
+  const removals = [templates, compiled].map((one) => () => rm(one, { recursive: true, force: true }));
+  stops.push(stop, stopStorageEngine, ...removals);
 }
 
 export async function tearDown(): Promise<void> {

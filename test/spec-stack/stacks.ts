@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listen } from '../../infra/local/gateway/listen.ts';
@@ -16,12 +16,11 @@ export interface Place {
 }
 
 interface Running extends Place {
-  files: number;
   stop(): Promise<void>;
 }
 
 /** What files leave in a table slows those that look through it. */
-const filesOfOneStack = 12;
+const fullBytes = 12 * 1024 * 1024;
 
 /**
  * Keeps a stack for each of jest's workers, in a process of its own that lasts longer than a file: a start costs more
@@ -33,7 +32,7 @@ export async function keepStacks(from: string | undefined): Promise<{ url: strin
 
   async function stackOf(worker: string): Promise<Running> {
     const running = await stacks.get(worker);
-    if (running && running.files < filesOfOneStack) return running;
+    if (running && !(await isFull(running))) return running;
     const starting = start(from);
     stacks.set(worker, starting);
     await running?.stop();
@@ -44,9 +43,7 @@ export async function keepStacks(from: string | undefined): Promise<{ url: strin
     // Asked once a file: a connection kept until the next may be closed just as it asks.
     response.setHeader('connection', 'close');
     try {
-      const stack = await stackOf(url);
-      stack.files += 1;
-      const { dataDir, control, log } = stack;
+      const { dataDir, control, log } = await stackOf(url);
       response.end(JSON.stringify({ dataDir, control, log } satisfies Place));
     } catch (error) {
       stacks.delete(url);
@@ -62,6 +59,12 @@ export async function keepStacks(from: string | undefined): Promise<{ url: strin
   };
 }
 
+/** Whether much is in the table; nothing is where it has no file here. */
+async function isFull({ dataDir }: Place): Promise<boolean> {
+  const { size } = await stat(join(dataDir, 'table.db')).catch(() => ({ size: 0 }));
+  return size > fullBytes;
+}
+
 async function start(from: string | undefined): Promise<Running> {
   const dataDir = await mkdtemp(join(await roomiestFolder(), 'portico-spec-'));
   const log = join(dataDir, 'log');
@@ -70,12 +73,12 @@ async function start(from: string | undefined): Promise<Running> {
   const { stop } = await supervise({
     command: process.execPath,
     args: [
-      ...['--disable-warning=ExperimentalWarning', '--no-node-snapshot'],
+      '--disable-warning=ExperimentalWarning',
       ...[fileURLToPath(new URL('stack-process.ts', import.meta.url)), dataDir],
       ...(from === undefined ? [] : [from]),
     ],
     env: Object.fromEntries(
-      ['PATH', 'HOME', 'DYNAMODB_ENDPOINT'].flatMap((name) => {
+      ['PATH', 'HOME', 'DYNAMODB_ENDPOINT', 'NODE_COMPILE_CACHE'].flatMap((name) => {
         const value = process.env[name];
         return value === undefined ? [] : [[name, value]];
       }),
@@ -88,7 +91,7 @@ async function start(from: string | undefined): Promise<Running> {
     },
   });
   return {
-    ...{ dataDir, control, log, files: 0 },
+    ...{ dataDir, control, log },
     async stop() {
       await stop();
       lines.end();

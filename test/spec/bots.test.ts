@@ -84,46 +84,56 @@ describe('creating a Bot', () => {
     expect(membership?.admin).not.toBe(true);
   });
 
-  test.each<[string, unknown, string[]]>([
-    ['no name', {}, ['name']],
-    ['an empty name', { name: ' ' }, ['name']],
-    ['a name that is no text', { name: 7 }, ['name']],
-    ['a name of 201 characters', { name: 'n'.repeat(201) }, ['name']],
-    ['a name with a line end', { name: 'a\nb' }, ['name']],
-    ['a description that is no text', { name: 'a', description: {} }, ['description']],
-    ['administration', { name: 'a', admin: true }, ['admin']],
-    ['an identifier that is no object', { name: 'a', identifier: ['x'] }, ['identifier']],
-    ['an identifier without value', { name: 'a', identifier: [{ system: 's' }] }, ['identifier']],
-    ['an identifier of an empty value', { name: 'a', identifier: [{ value: '' }] }, ['identifier']],
-    ['a system with |', { name: 'a', identifier: [{ system: 'a|b', value: 'c' }] }, ['identifier']],
-    ['a system that is no text', { name: 'a', identifier: [{ system: null, value: 'c' }] }, ['identifier']],
-    ['one identifier twice', { name: 'a', identifier: [{ value: 'v' }, { value: 'v' }] }, ['identifier']],
-    [
-      'one identifier twice, with an empty system',
-      { name: 'a', identifier: [{ value: 'v' }, { value: 'v', system: '' }] },
-      ['identifier'],
-    ],
-    [
-      'too many identifiers',
-      { name: 'a', identifier: Array.from({ length: 11 }, (_, i) => ({ value: `${i}` })) },
-      ['identifier'],
-    ],
-    ['several faults', { name: '', description: 1, identifier: [{}] }, ['name', 'description', 'identifier']],
-    [
-      'a policy that is not there',
-      { name: 'a', accessPolicy: { reference: 'AccessPolicy/nobody' } },
-      ['accessPolicy'],
-    ],
-    ['a policy of another type', { name: 'a', accessPolicy: { reference: 'Patient/1' } }, ['accessPolicy']],
-    [
-      'access to a policy that is not there',
-      { name: 'a', access: [{ policy: { reference: 'AccessPolicy/x' } }] },
-      ['access[0].policy'],
-    ],
-  ])('is refused with %s', async (_name, body, fields) => {
-    const before = await countOf('Bot');
-    expectFields(await create(body), fields);
-    expect(await countOf('Bot')).toBe(before);
+  describe('leaves none that', () => {
+    let before: number;
+    beforeAll(async () => {
+      before = await countOf('Bot');
+    });
+    afterAll(async () => expect(await countOf('Bot')).toBe(before));
+
+    test.each<[string, unknown, string[]]>([
+      ['no name', {}, ['name']],
+      ['an empty name', { name: ' ' }, ['name']],
+      ['a name that is no text', { name: 7 }, ['name']],
+      ['a name of 201 characters', { name: 'n'.repeat(201) }, ['name']],
+      ['a name with a line end', { name: 'a\nb' }, ['name']],
+      ['a description that is no text', { name: 'a', description: {} }, ['description']],
+      ['administration', { name: 'a', admin: true }, ['admin']],
+      ['an identifier that is no object', { name: 'a', identifier: ['x'] }, ['identifier']],
+      ['an identifier without value', { name: 'a', identifier: [{ system: 's' }] }, ['identifier']],
+      ['an identifier of an empty value', { name: 'a', identifier: [{ value: '' }] }, ['identifier']],
+      ['a system with |', { name: 'a', identifier: [{ system: 'a|b', value: 'c' }] }, ['identifier']],
+      ['a system that is no text', { name: 'a', identifier: [{ system: null, value: 'c' }] }, ['identifier']],
+      ['one identifier twice', { name: 'a', identifier: [{ value: 'v' }, { value: 'v' }] }, ['identifier']],
+      [
+        'one identifier twice, with an empty system',
+        { name: 'a', identifier: [{ value: 'v' }, { value: 'v', system: '' }] },
+        ['identifier'],
+      ],
+      [
+        'too many identifiers',
+        { name: 'a', identifier: Array.from({ length: 11 }, (_, i) => ({ value: `${i}` })) },
+        ['identifier'],
+      ],
+      [
+        'several faults',
+        { name: '', description: 1, identifier: [{}] },
+        ['name', 'description', 'identifier'],
+      ],
+      [
+        'a policy that is not there',
+        { name: 'a', accessPolicy: { reference: 'AccessPolicy/nobody' } },
+        ['accessPolicy'],
+      ],
+      ['a policy of another type', { name: 'a', accessPolicy: { reference: 'Patient/1' } }, ['accessPolicy']],
+      [
+        'access to a policy that is not there',
+        { name: 'a', access: [{ policy: { reference: 'AccessPolicy/x' } }] },
+        ['access[0].policy'],
+      ],
+    ])('is refused with %s', async (_name, body, fields) => {
+      expectFields(await create(body), fields);
+    });
   });
 
   test.each([['[]'], ['"text"'], ['null'], ['{"name":'], ['']])(

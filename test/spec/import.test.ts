@@ -39,11 +39,17 @@ async function load(
   signal?: AbortSignal,
 ): Promise<Ended> {
   const argv = ['--disable-warning=ExperimentalWarning', program, '--base', portico.baseUrl, ...args];
+  const { NODE_COMPILE_CACHE } = process.env;
   const ended = await new Promise<Omit<Ended, 'refused'>>((done) => {
     execFile(
       process.execPath,
       argv,
-      { cwd: folder, env, killSignal: 'SIGKILL', ...(signal ? { signal } : {}) },
+      {
+        cwd: folder,
+        env: { ...env, NODE_COMPILE_CACHE },
+        killSignal: 'SIGKILL',
+        ...(signal ? { signal } : {}),
+      },
       (error, stdout, stderr) => done({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });

@@ -70,11 +70,17 @@ let number = 0;
 
 /** The mails in the folder of a mailbox, which another process may be filling. */
 export function sentMails(folder: string) {
+  /** By their files, which are not changed: who waits for one lists them often. */
+  const known = new Map<string, StoredMail>();
+  const read = async (file: string) => {
+    const mail = known.get(file) ?? (JSON.parse(await readFile(join(folder, file), 'utf8')) as StoredMail);
+    known.set(file, mail);
+    return mail;
+  };
   /** Oldest first. */
   const list = async () => {
     const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
-    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
-    return texts.map((text) => JSON.parse(text) as StoredMail);
+    return Promise.all(files.map(read));
   };
   return {
     list,
