@@ -6,19 +6,7 @@ import { linesTable } from './line.ts';
 import { egressLines, firewallLines } from './options.ts';
 import { type Assumed, environmentLines, type Memory, uses, usesTable } from './use.ts';
 
-const domain = {
-  name: 'api.example.org',
-  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
-};
-const edge = 'arn:aws:acm:us-east-1:123456789012:certificate/e';
-const synthesised = () => ({
-  plain: stageTemplates(),
-  options: stageTemplates({
-    domain,
-    egress: { hosts: ['hooks.example.com'] },
-    firewall: { certificateArn: edge },
-  }),
-});
+const synthesised = () => ({ plain: stageTemplates(), options: stageTemplates('filtered') });
 let templatesOnce: ReturnType<typeof synthesised> | undefined;
 
 /** The tables of docs/cost.md by name, from the templates of stages and from units that are counted now. */

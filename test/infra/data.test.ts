@@ -4,8 +4,8 @@ import { ofType, only, stageTemplates } from './stage-templates.ts';
 
 const stacks = stageTemplates();
 const { data } = stacks;
-const other = stageTemplates({ removalPolicy: 'destroy', retention: 'hipaa' });
-const backedUp = stageTemplates({ backup: { keepDays: 400 }, deletionProtection: false });
+const other = stageTemplates('passing');
+const backedUp = stageTemplates('backedUp');
 const table = only(data, 'AWS::DynamoDB::GlobalTable');
 const keys = ofType(data, 'AWS::KMS::Key').map(([, key]) => key);
 const [replica] = table.Properties.Replicas as Record<string, unknown>[];

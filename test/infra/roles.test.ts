@@ -458,7 +458,7 @@ describe('roles', () => {
 
 describe('a stage whose SES is in its sandbox', () => {
   it('gives the outbox every identity to send to, and one address to send from', () => {
-    const { events } = stageTemplates({ mailSandbox: true });
+    const { events } = stageTemplates('mailSandbox');
     const [sending] = functionsOf(events)
       .flatMap(({ roleId }) => statementsOfRole(events, roleId))
       .filter((statement) => actionsOf([statement]).includes('ses:SendEmail'));

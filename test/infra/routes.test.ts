@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { allRoutes } from '../../functions/routes.ts';
 import { apiFunctions, timeoutSeconds } from '../../infra/deployed-functions.ts';
@@ -12,6 +11,7 @@ import {
   stageTemplates,
   statementsOfRole,
 } from './stage-templates.ts';
+import { stages } from './stages.ts';
 
 const { api: own, events, sandbox } = stageTemplates();
 /** Functions with queues are made beside these. */
@@ -160,21 +160,15 @@ describe('the API', () => {
   });
 
   it('echoes the origins of its stage and no others', () => {
-    const origin = 'https://app.example.org';
-    const { CorsConfiguration } = gateway(stageTemplates({ allowedOrigins: [origin] }).api);
-    expect(CorsConfiguration).toMatchObject({ AllowOrigins: [origin], AllowCredentials: true });
+    const { CorsConfiguration } = gateway(stageTemplates('foreign').api);
+    const { allowedOrigins: AllowOrigins } = stages.foreign;
+    expect(CorsConfiguration).toMatchObject({ AllowOrigins, AllowCredentials: true });
     expect(JSON.stringify(CorsConfiguration)).not.toContain('*');
   });
 
   it('has one name: with a domain of its own API Gateway’s is shut', () => {
-    const certificateArn = 'arn:aws:acm:eu-west-1:111122223333:certificate/example';
-    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const sourceKey = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
-    const named = stageTemplates({
-      domain: { name: 'api.example.org', certificateArn },
-      sourceKey,
-      trustedHops: 1,
-    });
+    const named = stageTemplates('named');
+    const { sourceKey } = stages.named;
     const served = functionsOf(named.api).filter(({ properties }) =>
       JSON.stringify(properties).includes('SOURCE_KEY'),
     );

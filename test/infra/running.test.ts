@@ -15,19 +15,9 @@ import {
   statementsOfRole,
   wholeTemplates,
 } from './stage-templates.ts';
+import { stages } from './stages.ts';
 
-const domain = {
-  name: 'api.example.org',
-  certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/x',
-};
-const largeWhole = wholeTemplates({
-  accountConcurrency: 1000,
-  projectRuns: 75,
-  projectShare: 40,
-  tracing: true,
-  metrics: false,
-  domain,
-});
+const largeWhole = wholeTemplates('large');
 const large = resourcesOf(largeWhole);
 const small = stageTemplates();
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/operate.md'), 'utf8');
@@ -250,8 +240,9 @@ describe('concurrency', () => {
   });
 
   it('leaves Lambda the 100 that it asks for, from the smallest account on that shares', () => {
-    for (const accountConcurrency of [400, 1000]) {
-      const shares = reserved(accountConcurrency === 1000 ? large : stageTemplates({ accountConcurrency }));
+    for (const name of ['shared', 'large'] as const) {
+      const { accountConcurrency } = stages[name];
+      const shares = reserved(stageTemplates(name));
       const sum = shares.reduce((total, [, share]) => total + share, 0);
       expect(accountConcurrency - sum).toBeGreaterThanOrEqual(100);
     }

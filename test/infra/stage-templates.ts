@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { StageName } from './stages.ts';
 
 /** A resource of a template, as CloudFormation gets it. */
 export interface Resource {
@@ -35,11 +36,9 @@ export interface StackTemplate {
   Outputs?: Record<string, { Value: unknown; Export?: { Name: string } }>;
 }
 
-/** The resources of a stage with these settings, by stack. */
-export function stageTemplates(
-  settings: Record<string, unknown> = {},
-): Record<Stack, Record<string, Resource>> {
-  return resourcesOf(wholeTemplates(settings));
+/** The resources of a stage, by stack. */
+export function stageTemplates(stage: StageName = 'plain'): Record<Stack, Record<string, Resource>> {
+  return resourcesOf(wholeTemplates(stage));
 }
 
 export function resourcesOf(
@@ -49,30 +48,41 @@ export function resourcesOf(
   return Object.fromEntries(named) as ReturnType<typeof resourcesOf>;
 }
 
-/** The templates of a stage with these settings, by stack; of several files that ask for the same, one makes them. */
-export function wholeTemplates(settings: Record<string, unknown> = {}): Record<Stack, StackTemplate> {
-  const asked = JSON.stringify(settings);
-  const name = `${createHash('sha256').update(asked).digest('hex')}.json`;
-  const kept = join(String(process.env.PORTICO_TEMPLATES), name);
-  if (!existsSync(kept)) {
-    // Renamed when it is whole: another worker may look for it meanwhile.
-    const whole = `${kept}.${process.pid}`;
-    writeFileSync(whole, synthesised(asked));
-    renameSync(whole, kept);
+/** The templates of a stage, by stack; of several files that ask for some, one makes them all. */
+export function wholeTemplates(stage: StageName = 'plain'): Record<Stack, StackTemplate> {
+  const kept = process.env.PORTICO_TEMPLATES ?? join(tmpdir(), `portico-templates-${process.pid}`);
+  const whole = join(kept, 'whole');
+  // Another worker may be making them.
+  while (!existsSync(whole)) {
+    if (isFirst(`${whole}.part`)) make(whole);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
-  return JSON.parse(readFileSync(kept, 'utf8'));
+  return JSON.parse(readFileSync(join(whole, `${stage}.json`), 'utf8'));
+}
+
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** In a process of its own: within jest the CDK takes ten times as long to load. */
-function synthesised(settings: string): string {
+function make(whole: string): void {
+  const part = `${whole}.part`;
   const program = join(import.meta.dirname, 'print-templates.ts');
-  const args = ['--disable-warning=ExperimentalWarning', program, settings];
-  const options = {
-    maxBuffer: 64 * 1024 ** 2,
-    encoding: 'utf8',
-    env: { ...process.env, NODE_OPTIONS: '' },
-  } as const;
-  return execFileSync(process.execPath, args, options);
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  try {
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', program, part], { env });
+    renameSync(part, whole);
+  } catch (error) {
+    rmSync(part, { recursive: true });
+    throw error;
+  }
 }
 
 /** The resources of one type, by logical id. */
