@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { errorResponse } from '../../shared/carry/http/errors.ts';
 import { parseHead } from '../../shared/carry/table/keys.ts';
 import { isLong } from '../setup/long.ts';
@@ -13,17 +13,9 @@ const operations = { ...firstOperations, ...(isLong ? moreOperations : {}) };
 
 let stage: Stage;
 let cases = 0;
-beforeEach(async () => {
-  stage = await startStage();
-  // Nobody waits before a repeat: how long is drawn by lot, and this is the shortest.
-  jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-afterEach(async () => {
-  jest.restoreAllMocks();
-  const violations = await violationsIn(stage, streamUnread);
-  await stage.stop();
-  expect(violations).toEqual([]);
-});
+// Nobody waits before a repeat: how long is drawn by lot, and this is the shortest.
+beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
+afterEach(() => jest.restoreAllMocks());
 afterAll(() => void process.stdout.write(`${cases} faults\n`));
 
 /** What a client is told: the status of the answer. */
@@ -58,6 +50,18 @@ function anonymous(text: string): string {
 }
 
 describe.each(Object.keys(operations))('%s', (name) => {
+  let calm: Awaited<ReturnType<typeof play>>;
+
+  beforeAll(async () => {
+    stage = await startStage();
+    calm = await play(0, undefined);
+  });
+  afterAll(async () => {
+    const violations = await violationsIn(stage, streamUnread);
+    await stage.stop();
+    expect(violations).toEqual([]);
+  });
+
   async function play(n: number, kind: string | undefined) {
     const caller = await newProject(stage);
     const run = await (operations[name] ?? fail)(stage, caller);
@@ -70,7 +74,6 @@ describe.each(Object.keys(operations))('%s', (name) => {
   }
 
   test.each(Object.keys(faults))('each of its calls in turn %s', async (kind) => {
-    const calm = await play(0, undefined);
     expect(calm.status).toBe(200);
     const wrong: unknown[] = [];
     // `every-call` deals its faults over the same operations in CI.
@@ -87,14 +90,14 @@ describe.each(Object.keys(operations))('%s', (name) => {
   });
 
   test.each([-120, 120])('on a machine whose clock is %d seconds away from the others', async (seconds) => {
-    const calm = await playTwice(0);
+    const twice = await playTwice(0);
     const caller = await newProject(stage);
     const run = await (operations[name] ?? fail)(stage, caller);
     stage.clock.nowMs += seconds * 1000;
     const [first] = await Promise.allSettled([run()]);
     stage.clock.nowMs -= seconds * 1000;
     await Promise.allSettled([run()]);
-    expect([first && statusOf(first), await standing(caller.project)]).toEqual([200, calm.state]);
+    expect([first && statusOf(first), await standing(caller.project)]).toEqual([200, twice.state]);
   });
 
   /** The same request twice, the second one whole before the n-th call of the first; one after the other at 0. */
@@ -107,15 +110,14 @@ describe.each(Object.keys(operations))('%s', (name) => {
   }
 
   test('delayed at each of its calls in turn, while the same request passes it', async () => {
-    const { attempts } = await play(0, undefined);
-    const calm = await playTwice(0);
+    const twice = await playTwice(0);
     const wrong: unknown[] = [];
-    for (let n = 1; n <= attempts; n += 1) {
+    for (let n = 1; n <= calm.attempts; n += 1) {
       const { statuses, state } = await playTwice(n);
       cases += 1;
       const isTold = statuses.every((status) => [200, 404, 409, 410, 412].includes(status));
-      if (!isTold || !statuses.includes(200) || JSON.stringify(state) !== JSON.stringify(calm.state))
-        wrong.push({ n, statuses, state, calm });
+      if (!isTold || !statuses.includes(200) || JSON.stringify(state) !== JSON.stringify(twice.state))
+        wrong.push({ n, statuses, state, twice });
     }
     expect(wrong).toEqual([]);
   });
