@@ -45,6 +45,8 @@ interface StackOptions extends Partial<Settings> {
   /** The output folder of `cdk synth`, whose bundles are to run; without it the sources do. */
   from?: string | undefined;
   failedAddresses?: number;
+  /** How often the table's stream is asked; left out, twenty times a second. */
+  pollMs?: number;
 }
 
 /** Ten minutes on AWS. */
@@ -99,6 +101,7 @@ async function startParts(
     trustedHops = 0,
     failedAddresses = usualFailedAddresses,
     tableName = usualTable,
+    pollMs,
   }: StackOptions,
   keep: Keep,
 ) {
@@ -187,7 +190,7 @@ async function startParts(
   const filters = Object.values(streamFilters);
   const consume = await load('dispatch');
   const positionFile = fileNamed('stream.json');
-  const { hold } = await keep(followStream({ ...table, positionFile, filters, consume, onFault }));
+  const { hold } = await keep(followStream({ ...table, positionFile, filters, pollMs, consume, onFault }));
   const sweep = async () => {
     await Promise.all(consumers.map((handler) => handler(schedule)));
   };

@@ -88,13 +88,15 @@ interface StreamOptions {
   filters?: readonly Pattern[];
   consume(event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse | undefined>;
   onFault(error: Error): void;
+  /** Until the stream is asked again. */
+  pollMs?: number | undefined;
   /** Until a batch that was not taken is offered again; doubles up to a minute. */
   retryMs?: number;
 }
 
 export type FollowedStream = Awaited<ReturnType<typeof followStream>>;
 
-const pollEveryMs = 50;
+const usualPollMs = 50;
 const longestRetryMs = 60_000;
 const batchSize = 100;
 
@@ -152,7 +154,7 @@ export async function followStream(options: StreamOptions) {
       });
       await stepping;
       // A full page says that more is waiting; otherwise records gather meanwhile, and requests are not slowed.
-      if (!isMore) await wait(pollEveryMs);
+      if (!isMore) await wait(options.pollMs ?? usualPollMs);
     }
     catchingUp?.resolve();
   })();

@@ -15,7 +15,7 @@ let stage: Stage;
 let cases = 0;
 // Nobody waits before a repeat: how long is drawn by lot, and this is the shortest.
 beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => void process.stdout.write(`${cases} faults\n`));
 
 /** What a client is told: the status of the answer. */

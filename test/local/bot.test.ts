@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const examples = 'examples/bots';
@@ -26,7 +27,7 @@ function runBot(...args: string[]): Promise<Ended> {
     ['--disable-warning=ExperimentalWarning', 'infra/local/bot.ts', ...args],
     {
       cwd: root,
-      env: { PATH: process.env.PATH, PORTICO_DATA_DIR: folder },
+      env: { ...bareEnvironment(), PORTICO_DATA_DIR: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

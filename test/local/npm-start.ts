@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -18,7 +19,7 @@ export async function npmStart(
   const startedAt = Date.now();
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'infra/local/main.ts'], {
     cwd: root,
-    env: { PATH: process.env.PATH, PORTICO_DATA_DIR: folder, PORT: '0', ...env },
+    env: { ...bareEnvironment(), PORTICO_DATA_DIR: folder, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

@@ -11,6 +11,7 @@ import { openQueueStore, type QueueStore } from '../../infra/local/services/queu
 import { sqsQueue } from '../../shared/aws/sqs.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 let folder: string;
@@ -55,10 +56,16 @@ const waiting = (queue: string) =>
 
 /** `npm run redrive -- …` without npm. */
 function redrive(...args: string[]): Promise<{ code: number | null; said: unknown[]; stderr: string }> {
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, PATH } = process.env;
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION } = process.env;
   const child = spawn(process.execPath, ['infra/local/redrive.ts', ...args], {
     cwd: root,
-    env: { PATH, PORTICO_DATA_DIR: folder, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION },
+    env: {
+      ...bareEnvironment(),
+      PORTICO_DATA_DIR: folder,
+      AWS_ACCESS_KEY_ID,
+      AWS_SECRET_ACCESS_KEY,
+      AWS_REGION,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const all = { stdout: '', stderr: '' };

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 import type { Portico } from '../spec/portico.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -44,7 +45,7 @@ export interface Bridge {
 /** Runs the program as a process of its own. */
 function startProgram(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const child = spawn(process.execPath, [program(), ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...bareEnvironment(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A test that fails before it stops its program does not leave it behind.

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../infra/local/gateway/listen.ts';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 import type { Portico } from '../spec/portico.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -26,7 +27,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const start = async () => {
     child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'infra/local/main.ts'], {
       cwd: root,
-      env: { PATH: process.env.PATH, PORTICO_DATA_DIR: dataDir, PORT: String(port), ...env },
+      env: { ...bareEnvironment(), PORTICO_DATA_DIR: dataDir, PORT: String(port), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await says(child, 'Portico listens on');

@@ -11,8 +11,13 @@ import type { MailFault } from '../../infra/local/services/mailbox.ts';
 import { startStack } from '../../infra/local/stack.ts';
 
 const [, , dataDir = '', from] = process.argv;
-// All files are one source: what some provoke must not be refused to others.
-const stack = await startStack({ dataDir, port: 0, from, failedAddresses: 100_000 });
+const stack = await startStack({
+  ...{ dataDir, port: 0, from },
+  // All files are one source: what some provoke must not be refused to others.
+  failedAddresses: 100_000,
+  // Several stacks stand by at once.
+  pollMs: 100,
+});
 let files = 0;
 
 const deeds = {

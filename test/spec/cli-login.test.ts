@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { password, type SigningIn, signingIn } from './signing-in.ts';
 
@@ -30,7 +31,7 @@ const program = createRequire(import.meta.url).resolve('@medplum/cli');
 
 /** The unmodified command line client, of a person who has no API key. */
 function medplum(...args: string[]): Promise<string> {
-  const env = { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home };
+  const env = { ...bareEnvironment(), PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...args], { cwd: home, env }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`));

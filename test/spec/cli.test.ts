@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { createBot, execute, projectOf } from './running.ts';
 
@@ -27,7 +28,7 @@ const program = require.resolve('@medplum/cli');
 async function medplum(...args: string[]): Promise<string> {
   const { clientId, clientSecret } = projectOf(portico, 0);
   const env = {
-    PATH: process.env.PATH,
+    ...bareEnvironment(),
     HOME: folder,
     MEDPLUM_BASE_URL: `${portico.baseUrl}/`,
     MEDPLUM_CLIENT_ID: clientId,

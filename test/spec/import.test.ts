@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 import { isLong } from '../setup/long.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, projectOf } from './running.ts';
@@ -39,14 +40,13 @@ async function load(
   signal?: AbortSignal,
 ): Promise<Ended> {
   const argv = ['--disable-warning=ExperimentalWarning', program, '--base', portico.baseUrl, ...args];
-  const { NODE_COMPILE_CACHE } = process.env;
   const ended = await new Promise<Omit<Ended, 'refused'>>((done) => {
     execFile(
       process.execPath,
       argv,
       {
         cwd: folder,
-        env: { ...env, NODE_COMPILE_CACHE },
+        env: { ...bareEnvironment(), ...env },
         killSignal: 'SIGKILL',
         ...(signal ? { signal } : {}),
       },

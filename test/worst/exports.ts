@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { keys } from '../../shared/carry/table/keys.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 import { exportItem, newExport, writeFile } from '../../shared/records/export/export-job.ts';
+import { bareEnvironment } from '../setup/bare-environment.ts';
 import type { Portico } from '../spec/portico.ts';
 import type { RunOfExport } from './export-run.ts';
 
@@ -45,7 +46,8 @@ export async function runExport(
   await local.store.put(exportItem(job, false));
   const { pk, sk } = keys.export(project, job.id);
   const env = {
-    ...{ PATH: process.env.PATH, TABLE_NAME: local.table.tableName, DYNAMODB_ENDPOINT: local.table.endpoint },
+    ...bareEnvironment(),
+    ...{ TABLE_NAME: local.table.tableName, DYNAMODB_ENDPOINT: local.table.endpoint },
     ...{ BASE_URL: baseUrl, AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
   };
   const args = [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`, 'test/worst/export-run.ts', pk, sk];
