@@ -83,8 +83,8 @@ export function wholeNumber(least: number, most: number, text: string) {
   return pipe(number(text), integer(text), minValue(least, text), maxValue(most, text));
 }
 
-/** Text; anything else counts as the empty one, which nothing is found by. */
-export const anyText = fallback(string(), '');
+/** Text of up to 4,000 characters; anything else counts as the empty one, which nothing is found by. */
+export const anyText = fallback(pipe(string(), maxLength(4000)), '');
 
 /** Text that must be there. @param longest in characters */
 export function requiredText(name: string, longest: number) {

@@ -53,10 +53,15 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Combining marks, and the two letters of full width that become some. */
+const marks = /[\p{M}\uff9e\uff9f]+/gu;
+const mostMarks = 30;
+
 /**
- * Unicode normalisation of a text that somebody sent. What stands in a row beyond 100 combining marks is left out: it is
- * in no language, and to put marks in order takes the square of their number (UAX #15, Stream-Safe Text Format, has 30).
+ * Unicode normalisation of a text that somebody sent. Of combining marks in a row those beyond 30 are left out: they are in
+ * no language, and to put them in order takes the square of their number (UAX #15, Stream-Safe Text Format).
  */
 export function normalised(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
-  return text.replace(/([\p{M}\uff9e\uff9f]{100})[\p{M}\uff9e\uff9f]+/gu, '$1').normalize(form);
+  const few = (row: string) => (row.length > mostMarks ? [...row].slice(0, mostMarks).join('') : row);
+  return text.replace(marks, few).normalize(form);
 }

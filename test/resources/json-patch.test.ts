@@ -72,6 +72,22 @@ describe('JSON Patch', () => {
     expect(() => applyPatch({ a: 'x'.repeat(1000) }, parsePatch(doubling))).toThrow('4 MiB');
   });
 
+  test('does not deepen without end', () => {
+    const leaf = (levels: number) => '/a'.repeat(levels);
+    const doubling = Array.from({ length: 16 }, (_, n) => ({
+      op: 'copy',
+      from: '/a',
+      path: leaf(2 ** n + 1),
+    }));
+    const replacing = Array.from({ length: 400 }, (_, n) => ({
+      op: 'replace',
+      path: leaf(n * 100 + 1),
+      value: JSON.parse(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`),
+    }));
+    for (const operations of [doubling, replacing])
+      expect(() => applyPatch({ a: { a: {} } }, parsePatch(operations))).toThrow('deeper than 128 levels');
+  });
+
   test.each([[{}], ['x'], [[{ path: '/a' }]], [[{ op: 'move', path: '/a' }]], [[null]]])(
     '%j is none',
     (body) => {

@@ -186,7 +186,14 @@ describe('what takes R4 long to check', () => {
       'many elements with rules',
       {
         ...{ resourceType: 'Questionnaire', status: 'draft' },
-        item: listOf(20_000, (n) => ({ linkId: `${n}`, type: 'string' })),
+        item: listOf(8000, (n) => ({ linkId: `${n}`, type: 'string' })),
+      },
+    ],
+    [
+      'entries that are to be distinct',
+      {
+        ...{ resourceType: 'CodeSystem', status: 'draft', content: 'complete' },
+        concept: listOf(28_000, (n) => ({ code: `${n}` })),
       },
     ],
   ])('is too costly: %s', async (_, body) => {

@@ -144,6 +144,7 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `| ${number(1 / price('comparisons'))} comparisons of a value with what a search or a policy asks for | 1 |`,
       `| ${perUnit / constant('shared/records/write/write.ts', 'comparisonsOfElement')} elements that the path of a FHIRPath Patch looks at, ${perUnit / constant('shared/identity/policies/own-access.ts', 'comparisonsOfEntry')} entries of lists that are compared to keep what is hidden | 1 |`,
       `| ${perUnit / constant('shared/store/fhir/validate.ts', 'comparisonsOfRule')} rules of R4 that are checked beyond the first ${constant('shared/store/fhir/validate.ts', 'usualRules')} of a resource | 1 |`,
+      `| ${number(perUnit * constant('shared/store/fhir/validate.ts', 'pairsTogether'))} pairs of entries in the lists of one name of a resource, which R4 may want to be distinct | 1 |`,
       `the first ${constant('shared/store/search/hit.ts', 'spareUnits')} units of a search`,
       `A request of ${number(constant('shared/identity/gate/serve.ts', 'costlyUnits'))} units`,
       `opens ${number(constant('shared/store/search/hit.ts', 'mostReads'))} resources`,

@@ -25,6 +25,7 @@ const refused = (work: () => unknown) => () => {
 
 /** Of four classes by turns, which a normalised text has in another order. */
 const marks = '\u0315\u0300\u05ae\u0301'.repeat(length / 4);
+const rows = `a${marks.slice(0, 99)}`.repeat(length / 100);
 const fields = Array.from({ length: 60_000 }, (_, n) => `a.b${n}`);
 
 test.each<[string, () => unknown]>([
@@ -44,6 +45,9 @@ test.each<[string, () => unknown]>([
     refused(() => parseExport(new URLSearchParams({ _since: 'T'.repeat(length) }), 'respond-async', 0)),
   ],
   ['combining marks in a name', () => normaliseText(`a${marks}`)],
+  ['rows of marks in a name', () => normaliseText(rows)],
+  ['rows of marks in an address', () => normaliseAddress(`${rows}@example.com`)],
+  ['rows of marks in a password', () => normalisePassword(rows)],
   ['combining marks in an address', () => normaliseAddress(`a${marks}@example.com`)],
   ['combining marks in a password', () => normalisePassword(`a${marks}`)],
   ['elements of a policy', () => commonFields([fields, fields])],

@@ -160,8 +160,8 @@ export function personName(label: string) {
     check((text) => text.trim() !== '', required),
     check((text) => !controlOrLineEnd.test(text), `${label} must not contain control characters`),
     trim(),
-    transform((text) => normalised(text, 'NFC')),
     maxLength(200, `${label} is longer than 200 characters`),
+    transform((text) => normalised(text, 'NFC')),
   );
 }
 

@@ -9,6 +9,7 @@ const longestAddress = 254;
  * a single address with a domain of two labels or more (RFC 5321 dot-string local part).
  */
 export function normaliseAddress(text: string): string | undefined {
+  if (text.length > 4 * longestAddress) return undefined;
   const folded = normalised(normalised(text, 'NFC').toLowerCase(), 'NFC');
   const at = folded.lastIndexOf('@');
   const local = folded.slice(0, at);

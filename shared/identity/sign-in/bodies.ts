@@ -1,4 +1,4 @@
-import { check, fallback, type InferOutput, picklist, pipe, string, transform } from 'valibot';
+import { check, fallback, type InferOutput, maxLength, picklist, pipe, string, transform } from 'valibot';
 import { isId } from '../../base/resource.ts';
 import { anyText, fields, optionalField, optionalText, readText } from '../../base/schema.ts';
 import { normaliseAddress } from '../mail/address.ts';
@@ -58,6 +58,6 @@ export const setPasswordBody = fields({ ...linkEntries, password: anyText }, dea
 export type PasswordOfLink = InferOutput<typeof setPasswordBody>;
 export const undoAddressBody = fields({ ...linkEntries, token: optionalText('token', 100) }, deadLinkText);
 export const verifyEmailBody = fields(
-  { ...linkEntries, password: fallback(optionalField(string()), undefined) },
+  { ...linkEntries, password: fallback(optionalField(pipe(string(), maxLength(4000))), undefined) },
   deadLinkText,
 );

@@ -19,7 +19,7 @@ async function subsetOf(
   resource: Resource,
   { fields, summary }: Pick<SearchRequest, 'fields' | 'summary'>,
 ): Promise<Resource> {
-  if (fields) return pick(resource, (name) => fields.includes(name));
+  if (fields) return pick(resource, (name) => fields.has(name));
   if (summary === 'false' || summary === 'count') return resource;
   if (summary === 'data') return pick(marked(resource), (name) => name !== 'text');
   const { required, summarised } = await summaryElements(resource.resourceType);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isExactNumber, stringifyJson } from '../../base/json.ts';
-import { longestBodyBytes } from '../../base/limits.ts';
+import { deepestJson, longestBodyBytes } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 import { isEmpty } from './fields.ts';
@@ -102,6 +102,7 @@ function duplicate(holder: Holder, from: string): unknown {
 }
 
 function replace(holder: object, path: string, value: unknown): void {
+  requireShallow(path, value);
   read(holder, path);
   const { parent, name } = locate(holder, path);
   Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
@@ -117,6 +118,7 @@ function take(holder: Holder, path: string): unknown {
 }
 
 function add(holder: object, path: string, value: unknown): void {
+  requireShallow(path, value);
   const { parent, name } = locate(holder, path);
   if (!Array.isArray(parent)) {
     Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
@@ -125,6 +127,17 @@ function add(holder: object, path: string, value: unknown): void {
   const at = name === '-' ? parent.length : isIndex(name) ? Number(name) : -1;
   if (at < 0 || at > parent.length) throw invalid(`There is no place ${path}`);
   parent.splice(at, 0, value);
+}
+
+/** Before what is too deep is copied or written out once more. @throws {Refusal} invalid */
+function requireShallow(path: string, value: unknown): void {
+  if (path.split('/').length + depthOf(value) <= deepestJson) return;
+  throw invalid(`The patch makes a value deeper than ${deepestJson} levels`);
+}
+
+function depthOf(value: unknown): number {
+  if (!isObject(value) || isExactNumber(value)) return 0;
+  return 1 + Object.values(value).reduce<number>((deepest, part) => Math.max(deepest, depthOf(part)), 0);
 }
 
 /** The object or array that holds what a pointer (RFC 6901) points at, and its name in there. */

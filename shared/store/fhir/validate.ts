@@ -153,12 +153,18 @@ const usualRules = 200;
 
 /** How often rules of R4 compare each of some elements with each of others (obs-7; sdf-8, sdf-8a). */
 function pairsIn(resource: Record<string, unknown>): number {
-  const count = (value: unknown) => (Array.isArray(value) ? value.length : 0);
   const { code, component, snapshot, differential } = resource;
   const components = Array.isArray(component) ? component : [];
-  const codings = components.reduce((sum, one) => sum + count(fieldsOf(fieldsOf(one).code).coding), 0);
-  const elements = [snapshot, differential].map((one) => count(fieldsOf(one).element));
-  return codings * count(fieldsOf(code).coding) + elements.reduce((sum, one) => sum + one * one, 0);
+  const codings = components.reduce((sum, one) => sum + countOf(fieldsOf(fieldsOf(one).code).coding), 0);
+  const elements = [snapshot, differential].map((one) => countOf(fieldsOf(one).element));
+  return codings * countOf(fieldsOf(code).coding) + elements.reduce((sum, one) => sum + one * one, 0);
+}
+
+/** Whether all are distinct (csd-1, que-2, bdl-7) is asked of each with each too, some twenty for the price of one. */
+const pairsTogether = 20;
+
+function countOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
 }
 
 /**
@@ -178,8 +184,9 @@ export async function requireValid(
   if (empty.length > 0) throw notValid(empty);
   const { faultsOf, learn } = await import('./core-validator.ts');
   const all = await structures();
-  const { types, rules } = typesIn(all, plain);
-  spend(Math.max(0, rules - usualRules) * comparisonsOfRule + pairsIn(plain));
+  const { types, rules, longest } = typesIn(all, plain);
+  const pairs = pairsIn(plain) + longest ** 2 / pairsTogether;
+  spend(Math.max(0, rules - usualRules) * comparisonsOfRule + pairs);
   for (const type of types) learn(all.get(type));
   const faults = faultsOf(plain);
   if (faults) throw notValid(faults);
@@ -189,10 +196,12 @@ export async function requireValid(
 
 /**
  * The types of a resource and of all that is in it, whether or not it is what the type allows: the validator
- * looks at no others. With a member such as `_birthDate` it looks at an Element. And how many rules it looks at.
+ * looks at no others. With a member such as `_birthDate` it looks at an Element. And how many rules it looks at, and how
+ * many entries the lists of one name have.
  */
-function typesIn(all: Structures, resource: unknown): { types: Set<string>; rules: number } {
+function typesIn(all: Structures, resource: unknown): { types: Set<string>; rules: number; longest: number } {
   const found = new Set<string>();
+  const entries = new Map<string, number>();
   let rules = 0;
   const look = (value: unknown, declared: string): void => {
     if (!isObject(value)) return;
@@ -205,11 +214,16 @@ function typesIn(all: Structures, resource: unknown): { types: Set<string>; rule
     for (const [name, part] of Object.entries(value)) {
       const type = name.startsWith('_') ? 'Element' : (members.get(name)?.owner ?? '');
       found.add(type);
+      entries.set(name, (entries.get(name) ?? 0) + countOf(part));
       for (const one of Array.isArray(part) ? part : [part]) look(one, type);
     }
   };
   look(resource, '');
-  return { types: found, rules };
+  return {
+    types: found,
+    rules,
+    longest: [...entries.values()].reduce((most, one) => Math.max(most, one), 0),
+  };
 }
 
 /** By the type or path of a definition: of these there are so many. */

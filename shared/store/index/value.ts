@@ -103,5 +103,9 @@ export function normaliseText(text: string): string {
 
 /** The form that texts of earlier index items have. */
 export function withFinalSigma(text: string): string {
-  return normalised(text, 'NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
+  return normalised(text.replace(/\p{M}+/gu, ''), 'NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim();
 }

@@ -142,7 +142,7 @@ export function parseControls(type: string, query: URLSearchParams) {
     count: Math.min(Number(count), mostCount),
     offset: Number(offset),
     sort: parseSort(type, query.getAll('_sort').join()),
-    fields: fields?.split(',').filter(Boolean),
+    fields: fields === null ? undefined : new Set(fields.split(',').filter(Boolean)),
     summary: oneOf('_summary', summaries, query.get('_summary') ?? 'false'),
     total: oneOf('_total', totals, query.get('_total') ?? 'none'),
     includes: includes.map(([name, value]) => parseInclude(type, name, value)),
