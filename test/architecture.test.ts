@@ -191,6 +191,21 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('an exported type has its name to itself (docs/glossary.md)', () => {
+    // The client is a package of its own, whose types are the API's.
+    const own = everyFile.filter((file) => !/^(client|bench)\//.test(file));
+    const declared = own.flatMap((file) =>
+      [
+        ...readFileSync(join(root, file), 'utf8').matchAll(
+          /^export (?:declare )?(?:interface|type|class) (\w+)/gm,
+        ),
+      ].map(([, name = '']) => ({ name, file })),
+    );
+    expect(declared.length).toBeGreaterThan(500);
+    const several = [...Map.groupBy(declared, ({ name }) => name)].filter(([, of]) => of.length > 1);
+    expect(several.map(([name, of]) => [name, ...of.map(({ file }) => file)])).toEqual([]);
+  });
+
   test('texts that were sent are normalised in one place, which knows what that can cost', () => {
     const wrong = files.filter(
       (file) =>

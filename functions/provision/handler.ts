@@ -10,7 +10,11 @@ import { changeProject } from '../../shared/identity/projects/change-settings.ts
 import { deleteProject } from '../../shared/identity/projects/delete-project.ts';
 import { forgetUser } from '../../shared/identity/projects/forget-user.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
-import { type Answer, type Request, requireFields } from '../../shared/identity/projects/requests.ts';
+import {
+  type OperatorAnswer,
+  type OperatorRequest,
+  requireFields,
+} from '../../shared/identity/projects/requests.ts';
 import { forgetEarlierSecret, retireStageKey } from '../../shared/identity/projects/retire-stage-key.ts';
 
 const core = coreServices(process.env);
@@ -21,7 +25,7 @@ const services = { ...core, queues, keyRings, issuers: openIssuers(openIssuerWeb
 /** Half of what the function has: a page more fits in. */
 const workMs = 7_000;
 
-export async function handler(event: Request): Promise<Answer> {
+export async function handler(event: OperatorRequest): Promise<OperatorAnswer> {
   requireFields(event);
   if ('forget' in event) return forgetUser(services, event);
   if ('retireKey' in event) return retireStageKey(services, event, services.now() + workMs);

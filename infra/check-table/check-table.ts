@@ -5,10 +5,10 @@ import { type Key, keys } from '../../shared/carry/table/keys.ts';
 import type { ScannedPage } from '../../shared/carry/table/scan-page.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 import { type Classified, classify, expiring, rulesFor } from './key-rules.ts';
-import { type Finding, type Look, lookAt } from './rule.ts';
+import { type Look, lookAt, type TableFinding } from './rule.ts';
 
 /** All that is wrong with an item; what no longer is there, or has expired, is right. */
-async function checkItem(item: Item, look: Look): Promise<Finding[]> {
+async function checkItem(item: Item, look: Look): Promise<TableFinding[]> {
   const found = classify(item);
   if (!found) return [{ text: 'its key is of no known pattern' }];
   const project = projectIn(found, item);
@@ -115,8 +115,8 @@ const pausesMs = [50, 500, 5_000, 30_000];
 async function judgeAgain(
   { table, now, pause, settleMs }: CheckOptions,
   { pk, sk }: Item,
-  first: readonly Finding[],
-): Promise<{ wrong: Finding[]; settling: number }> {
+  first: readonly TableFinding[],
+): Promise<{ wrong: TableFinding[]; settling: number }> {
   let findings = first;
   for (const ms of pausesMs) {
     // Work that follows a write is waited for by whoever runs the check again.
@@ -132,7 +132,7 @@ async function judgeAgain(
   return { wrong, settling: findings.length - wrong.length };
 }
 
-function isSettling({ settlesAtMs }: Finding, nowMs: number): boolean {
+function isSettling({ settlesAtMs }: TableFinding, nowMs: number): boolean {
   return settlesAtMs !== undefined && settlesAtMs > nowMs;
 }
 

@@ -3,7 +3,7 @@ import type { Item } from '../../shared/carry/table/item.ts';
 import { dueKey, type Key, keys } from '../../shared/carry/table/keys.ts';
 import { indexedId } from '../../shared/store/index/key-range.ts';
 import { isResourceType } from '../../shared/store/index/registry.ts';
-import type { Rule } from './rule.ts';
+import type { TableRule } from './rule.ts';
 import * as bots from './rules/bots.ts';
 import * as people from './rules/people.ts';
 import * as resources from './rules/resources.ts';
@@ -16,7 +16,7 @@ const { versionHasCode } = bots;
 const { userExists } = people;
 
 /** What holds of the items of a pattern, where anything does. */
-const rulesOfPattern: Readonly<Partial<Record<KeyPattern, readonly Rule[]>>> = {
+const rulesOfPattern: Readonly<Partial<Record<KeyPattern, readonly TableRule[]>>> = {
   resource: [
     resources.contentAgrees,
     resources.isIndexed,
@@ -48,7 +48,7 @@ const rulesOfPattern: Readonly<Partial<Record<KeyPattern, readonly Rule[]>>> = {
 };
 
 /** What holds of resources of one type beside what holds of all. */
-const rulesOfType: Readonly<Record<string, readonly Rule[]>> = {
+const rulesOfType: Readonly<Record<string, readonly TableRule[]>> = {
   ProjectMembership: [people.membershipStands],
   ClientApplication: [people.clientHasCredential],
   Bot: [bots.botIsWhole],
@@ -74,7 +74,7 @@ export interface Classified {
 export function rulesFor(
   { pattern, named }: Classified,
   item: Item,
-): { rules: readonly Rule[]; named: string[] } {
+): { rules: readonly TableRule[]; named: string[] } {
   const [project = '', type = ''] = named;
   const ofContent = [resources.contentAgrees, resources.isIndexed];
   // Entries of earlier releases are resources like others but for their versions, and listed where entries now are.

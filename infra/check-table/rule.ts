@@ -10,21 +10,21 @@ import { leadingItems } from '../../shared/store/items/reindex.ts';
  * Says what is wrong with an item.
  * @param named what its key was made of, in the order of the arguments of its pattern in `shared/carry/table/keys.ts`
  */
-export type Rule = (item: Item, named: readonly string[], look: Look) => Promise<Finding[]>;
+export type TableRule = (item: Item, named: readonly string[], look: Look) => Promise<TableFinding[]>;
 
 /** What a rule found wrong with an item. */
-export interface Finding {
+export interface TableFinding {
   text: string;
   /** It may be right until then, in ms since the epoch: what follows a write is done when its record is read. */
   settlesAtMs?: number;
 }
 
-export function when(isWrong: boolean, text: string): Finding[] {
+export function when(isWrong: boolean, text: string): TableFinding[] {
   return isWrong ? [{ text }] : [];
 }
 
 /** The item that another needs is there. */
-export async function needs(look: Look, key: Key, what: string): Promise<Finding[]> {
+export async function needs(look: Look, key: Key, what: string): Promise<TableFinding[]> {
   return when((await look.get(key)) === undefined, `there is no ${what}`);
 }
 

@@ -13,14 +13,14 @@ import type { Purpose } from '../../shared/carry/work/queue.ts';
 import { queueVariables } from '../../shared/composition/queues.ts';
 import { type DeployedFunction, type NarrowAccess, type Permissions, permissions } from '../permissions.ts';
 import type { HouseFunctionProps } from './house-function.ts';
-import type { StageKeys, StageTable } from './portico-table.ts';
+import type { KmsKeys, StageTable } from './portico-table.ts';
 import type { PurposeQueue } from './purpose-queue.ts';
 
 /** What functions work on. */
 export interface Ground {
   table: StageTable;
   tableKey: IKey;
-  keys: StageKeys;
+  keys: KmsKeys;
   invoker: IFunction;
   longInvoker: IFunction;
   evaluator: IFunction;
@@ -49,7 +49,7 @@ export interface Grounded {
 export function granted(
   folder: DeployedFunction,
   ground: Ground,
-  more: Grant = {},
+  more: FunctionGrant = {},
 ): Pick<HouseFunctionProps, 'folder' | 'environment' | 'statements'> {
   const grants = [...grantsOf(permissions[folder], ground), more];
   return {
@@ -60,17 +60,17 @@ export function granted(
 }
 
 /** What a function is told, and what its role may do: no wildcard in an action or a resource. */
-export type Grant = Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>>;
+export type FunctionGrant = Partial<Pick<HouseFunctionProps, 'environment' | 'statements'>>;
 
-function grantsOf(own: Permissions, ground: Ground): Grant[] {
+function grantsOf(own: Permissions, ground: Ground): FunctionGrant[] {
   const { table, tableKey, keys, searchParameters, baseUrl } = ground;
   const { signs, opens, makesStageKeys, botSecrets, runsBots } = own;
-  const opening = (...statements: PolicyStatement[]): Grant => ({
+  const opening = (...statements: PolicyStatement[]): FunctionGrant => ({
     environment: { KEYS: keys.specification },
     statements,
   });
   const told = { TABLE_NAME: table.tableName, SEARCH_PARAMETERS: searchParameters };
-  const all: (Grant | false | undefined)[] = [
+  const all: (FunctionGrant | false | undefined)[] = [
     own.table.length > 0 && { environment: told, statements: tableStatements(own, ground) },
     { environment: { BASE_URL: baseUrl } },
     signs && opening(...signingStatements(keys)),
@@ -117,7 +117,7 @@ export function allow(
   });
 }
 
-function invoking(variable: string, { functionArn }: IFunction): Grant {
+function invoking(variable: string, { functionArn }: IFunction): FunctionGrant {
   return {
     environment: { [variable]: functionArn },
     statements: [allow(['lambda:InvokeFunction'], [functionArn])],
@@ -125,7 +125,7 @@ function invoking(variable: string, { functionArn }: IFunction): Grant {
 }
 
 /** In the name of this service only. */
-function publishing({ eventBusName, eventBusArn }: EventBus): Grant {
+function publishing({ eventBusName, eventBusArn }: EventBus): FunctionGrant {
   const conditions = { StringEquals: { 'events:source': eventSource } };
   return {
     environment: { BUS_NAME: eventBusName },
@@ -135,7 +135,7 @@ function publishing({ eventBusName, eventBusArn }: EventBus): Grant {
 
 const taking = ['sqs:ReceiveMessage', 'sqs:DeleteMessage'];
 
-function queueGrants({ sendsTo = [], consumes, postpones }: Permissions, ground: Ground): Grant[] {
+function queueGrants({ sendsTo = [], consumes, postpones }: Permissions, ground: Ground): FunctionGrant[] {
   const queueOf = (purpose: Purpose) => made(ground.queues, 'queue')[purpose];
   const told = (purpose: Purpose) => ({
     environment: { [queueVariables(purpose).queue]: queueOf(purpose).queue.queueUrl },
@@ -222,7 +222,7 @@ function useOfTableKey(key: IKey): PolicyStatement {
   );
 }
 
-function signingStatements({ signing, published }: StageKeys): PolicyStatement[] {
+function signingStatements({ signing, published }: KmsKeys): PolicyStatement[] {
   const others = published.map(({ keyArn }) => keyArn);
   return [
     allow(['kms:GetPublicKey', 'kms:Sign'], [signing.keyArn]),
@@ -232,7 +232,7 @@ function signingStatements({ signing, published }: StageKeys): PolicyStatement[]
 
 /** Of the key that wraps others, in a context that says for what: what is wrapped for something else does not open. */
 function useOfWrapping(
-  { wrapping }: StageKeys,
+  { wrapping }: KmsKeys,
   actions: readonly string[],
   use: string,
   more: Record<string, string[]> = {},

@@ -13,7 +13,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
 import { ImpactAlarm } from './alarms.ts';
-import { allow, type Grant } from './grants.ts';
+import { allow, type FunctionGrant } from './grants.ts';
 import type { HouseFunction } from './house-function.ts';
 
 /** SES as mails of a stage go through it, from one address. */
@@ -37,7 +37,7 @@ export class MailService extends Construct {
    * its sandbox SES asks for the right to the recipient's identity too, which no template can name: there it is to all of
    * the account's.
    */
-  get sending(): Grant {
+  get sending(): FunctionGrant {
     const { mailFrom, mailSandbox } = this.#stage;
     const set = this.#set.configurationSetName;
     const identities = mailSandbox ? ['*'] : [mailFrom, String(mailFrom.split('@')[1])];

@@ -98,7 +98,7 @@ export class PorticoTable extends Construct {
 }
 
 /** The keys of a stage that shared/composition/stage-keys.ts opens: neither ever leaves KMS. */
-export class StageKeys extends Construct {
+export class KmsKeys extends Construct {
   /** RS256 for access tokens. KMS rotates no asymmetric keys: `signingKeys` of the stage does. */
   readonly signing: Key;
   /** Published, and signing nothing: the next one, or the one before. */

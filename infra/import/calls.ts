@@ -6,7 +6,7 @@ import { OAuthError } from '../../client/src/tokens.ts';
 import { errorName } from '../../shared/base/values.ts';
 
 /** An entry of the answer to a batch. */
-export interface Answer {
+export interface ImportAnswer {
   status: number;
   resource: Resource | undefined;
   /** Why it was refused, and the code of that (http://hl7.org/fhir/issue-type). */
@@ -29,7 +29,7 @@ export async function sendBatch(
   portico: Portico,
   entries: readonly string[],
   more: Record<string, string> = {},
-): Promise<Answer[] | undefined> {
+): Promise<ImportAnswer[] | undefined> {
   const body = `{"resourceType":"Bundle","type":"batch","entry":[${entries.join(',')}]}`;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -47,7 +47,7 @@ export async function sendBatch(
   }
 }
 
-function answersOf(bundle: unknown): Answer[] {
+function answersOf(bundle: unknown): ImportAnswer[] {
   const { entry = [] } = { ...(bundle as Bundle | null) };
   return entry.map(({ resource, response }) => {
     const [issue] = (response?.outcome as OperationOutcome | undefined)?.issue ?? [];

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../shared/base/json.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
-import { type Answer, matchesOf, presentOf, sendBatch } from './calls.ts';
+import { type ImportAnswer, matchesOf, presentOf, sendBatch } from './calls.ts';
 import { type Catalogue, conditionOf, knownOf, refusalOf, rewriteReferences } from './catalogue.ts';
 import type { Destination } from './connect.ts';
 import { type Entry, isReadable, readEntries } from './read-entries.ts';
@@ -91,7 +91,7 @@ export function startSender({ portico, headers }: Destination, report: Report) {
   };
 }
 
-const tooMuch: Answer = {
+const tooMuch: ImportAnswer = {
   status: 413,
   resource: undefined,
   text: 'Larger, or costlier, than one request may be',

@@ -1,6 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { errorText } from '../../shared/base/values.ts';
-import type { Answer, ProvisionHandler, Request } from '../../shared/identity/projects/requests.ts';
+import type {
+  OperatorAnswer,
+  OperatorRequest,
+  ProvisionHandler,
+} from '../../shared/identity/projects/requests.ts';
 import { command } from '../command.ts';
 import { type Demo, provisionDemo } from './demo-projects.ts';
 import { withFunctions } from './deployed.ts';
@@ -33,9 +37,9 @@ settings: [--invites-per-hour <n>] [--invitation-days <n>] [--execution-days <n>
   [--features-off none|<list>]  what the Project may not do, of bots,cron,subscriptions,email
   [--audit-reads | --no-audit-reads] [--idle-minutes <n> | --idle-minutes 0]
 `;
-async function provisionAsked({ request, deployed }: Asked): Promise<Answer | Demo> {
+async function provisionAsked({ request, deployed }: Asked): Promise<OperatorAnswer | Demo> {
   return withFunctions(deployed, async (invoke) => {
-    const provision = (one: Request) => invoke<Answer>('provision', one);
+    const provision = (one: OperatorRequest) => invoke<OperatorAnswer>('provision', one);
     if ('forSpec' in request) {
       const { forSpec, baseUrl } = request;
       await mkdir(forSpec, { recursive: true, mode: 0o700 });

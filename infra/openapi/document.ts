@@ -6,8 +6,8 @@ import { invite, members } from './operations/members.ts';
 import { resources } from './operations/resources.ts';
 import { site, token } from './operations/token.ts';
 import {
-  type Answer,
   type Body,
+  type DescribedAnswer,
   done,
   type JsonSchema,
   refused,
@@ -56,7 +56,7 @@ const sections: { readonly [Name in FunctionName]: Section<Name> } = {
 
 export interface DescribedRoute extends Route {
   words: Words;
-  answers: Readonly<Record<string, Answer>>;
+  answers: Readonly<Record<string, DescribedAnswer>>;
   tag: string;
 }
 
@@ -155,7 +155,7 @@ function requestBody({ content, isOptional }: Body): JsonSchema {
   return { ...(isOptional ? {} : { required: true }), content: contentOf(content) };
 }
 
-function responseOf({ description, content }: Answer): JsonSchema {
+function responseOf({ description, content }: DescribedAnswer): JsonSchema {
   return { description, ...(content ? { content: contentOf(content) } : {}) };
 }
 

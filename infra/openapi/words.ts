@@ -14,7 +14,7 @@ export interface Words {
    * By status, beside those refusals that every route has. Left out: the 200 of a route that only says it is done, the 404
    * of one whose path names something, and the 429 of one that is shown a password or code.
    */
-  answers?: Readonly<Record<number, Answer>>;
+  answers?: Readonly<Record<number, DescribedAnswer>>;
 }
 
 /** Of every route of a function but the one for whatever is no route. */
@@ -29,7 +29,7 @@ export interface Body {
   isOptional?: true;
 }
 
-export interface Answer {
+export interface DescribedAnswer {
   description: string;
   content?: Readonly<Record<string, JsonSchema>>;
 }
@@ -69,18 +69,18 @@ export function ref(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-export function answersJson(name: string, description: string): Answer {
+export function answersJson(name: string, description: string): DescribedAnswer {
   return { description, content: { 'application/json': ref(name) } };
 }
 
-export function answersFhir(name: string, description: string): Answer {
+export function answersFhir(name: string, description: string): DescribedAnswer {
   return { description, content: { 'application/fhir+json': ref(name) } };
 }
 
 export const refused = (description: string) => answersFhir('OperationOutcome', description);
 export const done = refused('Done');
 export const throttled = refused('Too many attempts');
-export const redirects = (description: string): Answer => ({ description });
+export const redirects = (description: string): DescribedAnswer => ({ description });
 
 /** A list that is answered page by page. */
 export const paged = {

@@ -6,7 +6,7 @@ import { functionNames, routesOf } from '../../functions/routes.ts';
 import { recordOf } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
-import { type Grant, type Ground, granted } from '../constructs/grants.ts';
+import { type FunctionGrant, type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction, keepAccessLines, keepCallersLines } from '../constructs/house-function.ts';
 import { MailService } from '../constructs/mail-service.ts';
 import { FunctionRoutes } from '../constructs/public-api.ts';
@@ -38,7 +38,7 @@ export class EventsStack extends StageStack {
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
     const mail = new MailService(this, 'Ses', stage);
-    const consumer = (folder: QueueConsumer, more?: Grant) =>
+    const consumer = (folder: QueueConsumer, more?: FunctionGrant) =>
       new HouseFunction(this, folder, {
         ...granted(folder, whole, more),
         ...eventFunctions[folder],

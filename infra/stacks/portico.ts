@@ -7,7 +7,7 @@ import { watchCertificate, watchConcurrency } from '../constructs/alarms.ts';
 import { measureFunctions, shareFunctions, traceFunctions } from '../constructs/house-function.ts';
 import { LockedInvoker } from '../constructs/locked-invoker.ts';
 import { alarmTopic, keepLogs, LogsKey } from '../constructs/logs.ts';
-import { PorticoTable, StageKeys } from '../constructs/portico-table.ts';
+import { KmsKeys, PorticoTable } from '../constructs/portico-table.ts';
 import { makeOriginSecrets } from '../edge/front.ts';
 import { WebAcl } from '../edge/web-acl.ts';
 import { LookupFilter, NameFilter } from '../network/filters.ts';
@@ -21,14 +21,14 @@ import { type StageParts, StageStack } from './stage-stack.ts';
 /** What outlives every release: the table, the keys, the place where alarms go. */
 class DataStack extends StageStack {
   readonly table: PorticoTable;
-  readonly keys: StageKeys;
+  readonly keys: KmsKeys;
   readonly alarms: ITopic;
   readonly logsKey: LogsKey;
 
   constructor(app: Construct, stage: Stage) {
     super(app, stage, 'data');
     this.table = new PorticoTable(this, 'Table', stage);
-    this.keys = new StageKeys(this, 'Keys', stage);
+    this.keys = new KmsKeys(this, 'Keys', stage);
     this.logsKey = new LogsKey(this, 'Logs', stage);
     this.alarms = alarmTopic(this, stage, this.logsKey);
     this.table.watchThrottles(this.alarms);

@@ -106,13 +106,13 @@ type Level = 'info' | 'warn' | 'error' | 'alarm';
 type Fields = Record<string, string | number | boolean | undefined>;
 
 /** `alarm`: somebody has to look at this one message. */
-export type Log = (level: Level, event: string, fields?: Fields) => void;
+export type FeedLog = (level: Level, event: string, fields?: Fields) => void;
 
 /** MSH-10 holds 199 characters (HL7 v2.7). */
 const longestText = 200;
 
 /** One JSON object a line; control characters are escaped, long texts cut. */
-export function jsonLog(write: (line: string) => void, now: () => Date = () => new Date()): Log {
+export function jsonLog(write: (line: string) => void, now: () => Date = () => new Date()): FeedLog {
   return (level, event, fields = {}) => {
     const cut = Object.entries(fields).map(([name, value]) => [
       name,

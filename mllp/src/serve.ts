@@ -1,5 +1,5 @@
 import { Gate } from '../../shared/base/gate.ts';
-import { type HealthServer, type Log, newMetrics, serveHealth } from './observe.ts';
+import { type FeedLog, type HealthServer, newMetrics, serveHealth } from './observe.ts';
 import { type Listener, startListener } from './receive/listener.ts';
 import { LargeFrames, type Receiver } from './receive/receiver.ts';
 import { clientTokens, judge, keepFresh } from './service/judge.ts';
@@ -13,7 +13,7 @@ const largeFrames = 16;
  * The program that receives, in this process.
  * @throws {Error} when an address is in use or a certificate cannot be read: nothing is left open
  */
-export async function serve(settings: ServeSettings, readSecret: () => Promise<string>, log: Log) {
+export async function serve(settings: ServeSettings, readSecret: () => Promise<string>, log: FeedLog) {
   const metrics = newMetrics();
   const { service, clientId, timeoutMs, concurrency, peerShare, healthPort } = settings;
   const gate = (places: number) => new Gate(places, shareOf(places, peerShare));

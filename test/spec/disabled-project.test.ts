@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ProvisionHandler, Request } from '../../shared/identity/projects/requests.ts';
+import type { OperatorRequest, ProvisionHandler } from '../../shared/identity/projects/requests.ts';
 import { mailedLink } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { botThat, execute, projectOf } from './running.ts';
@@ -147,7 +147,7 @@ if (!isDeployed)
     const seen = async () => (await portico.api('GET', admin)).json.features;
     expect(await seen()).toEqual(all);
     for (const [feature, calls] of Object.entries(uses)) {
-      await provision({ project, featuresOff: [feature] } as Request);
+      await provision({ project, featuresOff: [feature] } as OperatorRequest);
       expect(await seen()).toEqual(all.filter((one) => one !== feature));
       for (const call of calls) {
         const { status, json } = await call();
@@ -166,12 +166,12 @@ if (!isDeployed)
       body: { ...standing, status: 'off' },
     });
     expect([quiet.status, off.status]).toEqual([200, 200]);
-    await expect(provision({ project, featuresOff: ['fax'] } as unknown as Request)).rejects.toThrow(
+    await expect(provision({ project, featuresOff: ['fax'] } as unknown as OperatorRequest)).rejects.toThrow(
       'some of',
     );
     // Words that mean nothing are not passed over, and a denied deletion is none.
     for (const words of [{ delete: false }, { disbled: true }, { recover: 'a@b.example', disabled: true }]) {
-      await expect(provision({ project, ...words } as unknown as Request)).rejects.toThrow(
+      await expect(provision({ project, ...words } as unknown as OperatorRequest)).rejects.toThrow(
         /must be|does not go/,
       );
     }

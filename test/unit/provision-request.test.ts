@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { readRequest, taken } from '../../infra/local/provision/request.ts';
-import { type Request, requireFields } from '../../shared/identity/projects/requests.ts';
+import { type OperatorRequest, requireFields } from '../../shared/identity/projects/requests.ts';
 
 const asked = (line: string) => readRequest(parseArgs({ ...taken, args: line.split(' ') }).values).request;
 
@@ -51,7 +51,7 @@ describe('the command line of provision', () => {
     ],
   ])('asks with %s for one thing, which the function takes', (line, request) => {
     expect(asked(line)).toEqual(request);
-    if (!('forSpec' in request)) expect(() => requireFields(request as Request)).not.toThrow();
+    if (!('forSpec' in request)) expect(() => requireFields(request as OperatorRequest)).not.toThrow();
   });
 
   test.each([
@@ -87,5 +87,5 @@ test.each<[object, string]>([
   [{ project: '1', disbled: true }, 'disbled does not go with project'],
   [{ project: '1', disabled: 'no' }, 'disabled must be true or false'],
 ])('the function refuses %j', (event, message) => {
-  expect(() => requireFields(event as Request)).toThrow(message);
+  expect(() => requireFields(event as OperatorRequest)).toThrow(message);
 });

@@ -6,10 +6,10 @@ import { dueKey, keys } from '../../../shared/carry/table/keys.ts';
 import { keyVersionOf } from '../../../shared/identity/sign-in/second-factor.ts';
 import { deliveryOf, laneKey } from '../../../shared/records/subscriptions/delivery.ts';
 import { inlineResource, isStanding } from '../../../shared/store/items/content.ts';
-import { needs, ownerIn, type Rule, resourceOf, when } from '../rule.ts';
+import { needs, ownerIn, resourceOf, type TableRule, when } from '../rule.ts';
 
 /** A Bot has its code, its membership, and each of its identifiers alone. */
-export const botIsWhole: Rule = async (item, [project = '', , id = ''], look) => {
+export const botIsWhole: TableRule = async (item, [project = '', , id = ''], look) => {
   const bot = botOf(item);
   if (!bot) return [];
   const { codeVersion, membershipId, resource } = bot;
@@ -29,7 +29,7 @@ export const botIsWhole: Rule = async (item, [project = '', , id = ''], look) =>
 };
 
 /** An identifier leads to the Bot that has it. */
-export const identifierLeads: Rule = async (item, [project = ''], look) => {
+export const identifierLeads: TableRule = async (item, [project = ''], look) => {
   const id = String(item.botId);
   const bot = inlineResource('Bot', await look.get(keys.resource(project, 'Bot', id)));
   if (!bot) return [{ text: `Bot/${id} does not exist` }];
@@ -40,29 +40,29 @@ export const identifierLeads: Rule = async (item, [project = ''], look) => {
 };
 
 /** A version of a Bot has its code. */
-export const versionHasCode: Rule = async ({ sk }, [project = '', id = ''], look) => {
+export const versionHasCode: TableRule = async ({ sk }, [project = '', id = ''], look) => {
   const version = sk.slice(sk.lastIndexOf('#') + 1);
   return needs(look, keys.botCode(project, id, version), `code of the version ${version}`);
 };
 
 /** What goes with a Bot or Subscription goes with it. */
-export const ownerStands: Rule = async (item, _, look) => {
+export const ownerStands: TableRule = async (item, _, look) => {
   const { project, type, id } = ownerIn(item);
   return when(!isStanding(await look.get(keys.resource(project, type, id))), `${type}/${id} does not exist`);
 };
 
 /** What lists something by its id goes with it. */
-export function listedStands(type: string): Rule {
+export function listedStands(type: string): TableRule {
   return async (item, [project = '', id = ''], look) =>
     ownerStands({ ...item, ...keys.resource(project, type, id) }, [], look);
 }
 
 /** When a Bot is due, a tick finds it. */
-export const scheduleIsDue: Rule = async ({ dueAt }, [project = '', id = ''], look) =>
+export const scheduleIsDue: TableRule = async ({ dueAt }, [project = '', id = ''], look) =>
   needs(look, dueKey(project, id, String(dueAt)), `tick that is to run it at ${dueAt}`);
 
 /** A Subscription is listed under the type that it waits for. */
-export const subscriptionIsListed: Rule = async (item, [project = '', , id = ''], look) => {
+export const subscriptionIsListed: TableRule = async (item, [project = '', , id = ''], look) => {
   const resource = isStanding(item) && (await resourceOf(look.table, item).catch(() => undefined));
   if (!resource) return [];
   const listed = await look.get(keys.subscription(project, id));
@@ -71,7 +71,7 @@ export const subscriptionIsListed: Rule = async (item, [project = '', , id = '']
 };
 
 /** A delivery that has not ended stands in its lane, and what stands in a lane has not ended. */
-export const deliveryWaits: Rule = async (item, [project = ''], look) => {
+export const deliveryWaits: TableRule = async (item, [project = ''], look) => {
   const delivery = deliveryOf(item);
   const { ended, deliveryId } = delivery;
   if (ended !== undefined) return [];
@@ -79,13 +79,13 @@ export const deliveryWaits: Rule = async (item, [project = ''], look) => {
   return when(entry?.deliveryId !== deliveryId, 'it has not ended, and does not stand in its lane');
 };
 
-export const laneLeads: Rule = async (item, [project = ''], look) => {
+export const laneLeads: TableRule = async (item, [project = ''], look) => {
   const delivery = await look.get(keys.delivery(project, String(item.deliveryId)));
   return when(delivery === undefined || delivery.ended !== undefined, 'its delivery has ended, or is none');
 };
 
 /** What makes new things is there, and every version once. */
-export const keyIsWhole: Rule = async (item) => {
+export const keyIsWhole: TableRule = async (item) => {
   const key = stageKeyOf(item);
   const numbers = key?.versions.map(({ version }) => version) ?? [];
   return [
@@ -95,7 +95,7 @@ export const keyIsWhole: Rule = async (item) => {
 };
 
 /** The version of the key that a second factor derives from was not forgotten. */
-export const factorHasKey: Rule = async ({ seed }, _, look) => {
+export const factorHasKey: TableRule = async ({ seed }, _, look) => {
   const key = stageKeyOf(await look.get(keys.stageKey('totp')));
   if (!key || typeof seed !== 'string') return [];
   const version = keyVersionOf(seed);

@@ -6,11 +6,11 @@ import { standingOf } from '../../../shared/identity/invitations/state.ts';
 import { emailOf, loginOf } from '../../../shared/identity/sign-in/logins.ts';
 import type { ProjectMembership } from '../../../shared/store/fhir/membership.ts';
 import { inlineResource, isStanding } from '../../../shared/store/items/content.ts';
-import { type Finding, type Look, needs, type Rule, when } from '../rule.ts';
+import { type Look, needs, type TableFinding, type TableRule, when } from '../rule.ts';
 import { membershipsIn } from './resources.ts';
 
 /** A membership stands on a Project, a User or program, and a profile; all say the same of it. */
-export const membershipStands: Rule = async (item, [project = '', , id = ''], look) => {
+export const membershipStands: TableRule = async (item, [project = '', , id = ''], look) => {
   const membership = inlineResource('ProjectMembership', item);
   if (!membership) return [];
   const profile = parseReference(membership.profile.reference);
@@ -31,7 +31,7 @@ async function personStands(
   project: string,
   { id, active, user }: ProjectMembership,
   look: Look,
-): Promise<Finding[]> {
+): Promise<TableFinding[]> {
   const [person, owner] = await Promise.all([
     findPerson(look.table, project, login),
     look.get(keys.user(userId)),
@@ -49,7 +49,7 @@ async function personStands(
 }
 
 /** What a Project keeps of a person names memberships that name the person. */
-export const personAgrees: Rule = async (item, [project = '', login = ''], look) => {
+export const personAgrees: TableRule = async (item, [project = '', login = ''], look) => {
   if (typeof item.primary === 'string') {
     const first = await look.get(keys.person(project, item.primary));
     return when(personOf(first) === undefined, 'it is a second name of nobody');
@@ -77,7 +77,7 @@ export const personAgrees: Rule = async (item, [project = '', login = ''], look)
 };
 
 /** As many as are active, accepted and people; at least one. */
-export const administratorsAreCounted: Rule = async ({ count }, [project = ''], look) => {
+export const administratorsAreCounted: TableRule = async ({ count }, [project = ''], look) => {
   const found = await Promise.all(
     profileTypes.map((kind) =>
       membershipsIn(look, project, 'profile-type', { profile: { reference: `${kind}/none` } }),
@@ -97,7 +97,7 @@ export const administratorsAreCounted: Rule = async ({ count }, [project = ''], 
 };
 
 /** One User per address. */
-export const userOwnsAddress: Rule = async (item, [id], look) => {
+export const userOwnsAddress: TableRule = async (item, [id], look) => {
   if (!isStanding(item)) return [];
   const email = emailOf(item);
   const { scopeProject } = item;
@@ -113,7 +113,7 @@ export const userOwnsAddress: Rule = async (item, [id], look) => {
   ];
 };
 
-export const addressLeads: Rule = async (item, [email], look) => {
+export const addressLeads: TableRule = async (item, [email], look) => {
   // One that was given up is kept for a while, and swept after that.
   if (ownerOfAddress(item) === undefined) return [];
   const user = await look.get(keys.user(ownerOf(item) ?? 'none'));
@@ -123,11 +123,11 @@ export const addressLeads: Rule = async (item, [email], look) => {
   ];
 };
 
-export const userExists: Rule = async (_, [id = ''], look) =>
+export const userExists: TableRule = async (_, [id = ''], look) =>
   when(!isStanding(await look.get(keys.user(id))), 'its User does not exist');
 
 /** The list of a User's memberships holds theirs. */
-export const mirrorAgrees: Rule = async (item, [id, project = '', membershipId = ''], look) => {
+export const mirrorAgrees: TableRule = async (item, [id, project = '', membershipId = ''], look) => {
   const standing = standingOf(await look.get(keys.resource(project, 'ProjectMembership', membershipId)));
   return [
     ...when(standing?.userId !== id, 'its membership does not exist, or is that of another User'),
@@ -136,26 +136,26 @@ export const mirrorAgrees: Rule = async (item, [id, project = '', membershipId =
 };
 
 /** Whom an issuer names is a User, who has that one name there. */
-export const subjectLeads: Rule = async (item, _, look) => {
+export const subjectLeads: TableRule = async (item, _, look) => {
   const userId = ownerOf(item) ?? 'none';
   const names = await look.all(keys.user(userId).pk, 'ISSUER#', ['subjectKey']);
   return when(!names.some(({ subjectKey }) => subjectKey === item.pk), 'its User has another name there');
 };
 
-export const subjectIsLinked: Rule = async ({ subjectKey }, [id], look) => {
+export const subjectIsLinked: TableRule = async ({ subjectKey }, [id], look) => {
   const subject = await look.get({ pk: String(subjectKey), sk: 'HEAD' });
   return when(ownerOf(subject) !== id, 'the issuer calls another User so');
 };
 
 /** A sign-in is that of a User or a program that there is, or was ended. */
-export const loginStands: Rule = async (item, _, look) => {
+export const loginStands: TableRule = async (item, _, look) => {
   if (item.kind !== 'person' || item.revoked === true) return [];
   const login = loginOf(item);
   return when(!isStanding(await look.get(keys.user(login.subject))), 'its User does not exist');
 };
 
 /** What a client shows who it is with is that of a client that there is. */
-export const credentialStands: Rule = async (item, [id = ''], look) => {
+export const credentialStands: TableRule = async (item, [id = ''], look) => {
   const { project, membershipId } = item;
   const client = await look.get(keys.resource(String(project), 'ClientApplication', id));
   return [
@@ -164,14 +164,14 @@ export const credentialStands: Rule = async (item, [id = ''], look) => {
   ];
 };
 
-export const clientHasCredential: Rule = async (item, [project, , id = ''], look) => {
+export const clientHasCredential: TableRule = async (item, [project, , id = ''], look) => {
   if (!isStanding(item)) return [];
   const credential = await look.get(keys.client(id));
   return when(credential?.project !== project, 'nothing says how it shows who it is');
 };
 
 /** A mail that waits is for an invitation that there is, and for no later one. */
-export const mailIsDue: Rule = async (item, [project = '', membershipId = ''], look) => {
+export const mailIsDue: TableRule = async (item, [project = '', membershipId = ''], look) => {
   const standing = standingOf(await look.get(keys.resource(project, 'ProjectMembership', membershipId)));
   return [
     ...when(!standing, 'its membership does not exist'),

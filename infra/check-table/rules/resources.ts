@@ -7,10 +7,10 @@ import { hasEmptyString, withoutEmpty } from '../../../shared/store/fhir/fields.
 import { entriesIn, historyIndex, indexPartition } from '../../../shared/store/index/index-items.ts';
 import { indexedId } from '../../../shared/store/index/key-range.ts';
 import { inlineResource, isStanding } from '../../../shared/store/items/content.ts';
-import { type Finding, type Look, nameOf, ownerIn, type Rule, resourceOf, when } from '../rule.ts';
+import { type Look, nameOf, ownerIn, resourceOf, type TableFinding, type TableRule, when } from '../rule.ts';
 
 /** What the content says of itself is what its key says. */
-export const contentAgrees: Rule = async (item, [project = '', type, id], look) => {
+export const contentAgrees: TableRule = async (item, [project = '', type, id], look) => {
   try {
     const resource = await resourceOf(look.table, item);
     if (!resource) return when(item.content !== undefined, 'it is deleted and has content');
@@ -29,7 +29,7 @@ export const contentAgrees: Rule = async (item, [project = '', type, id], look) 
 };
 
 /** The bytes of a Binary are whole. */
-export const bytesAreThere: Rule = async (item, [project = '', type = '', id = ''], look) => {
+export const bytesAreThere: TableRule = async (item, [project = '', type = '', id = ''], look) => {
   const { bytesOf, byteParts } = item;
   const wanted = Array.from({ length: Number(byteParts ?? 0) }, (_, part) =>
     keys.part(project, type, id, String(bytesOf), part),
@@ -39,7 +39,7 @@ export const bytesAreThere: Rule = async (item, [project = '', type = '', id = '
 };
 
 /** Every value leads to the resource. */
-export const isIndexed: Rule = async (item, [project = ''], look) => {
+export const isIndexed: TableRule = async (item, [project = ''], look) => {
   const wanted = [...(await indexOr(look, project, item)).values()];
   const found = await Promise.all(wanted.map((one) => look.get(one)));
   const missing = wanted.filter((one, i) => {
@@ -54,7 +54,7 @@ export const isIndexed: Rule = async (item, [project = ''], look) => {
 };
 
 /** The head is the newest of its versions, and each names the one before. */
-export const historyIsComplete: Rule = async (item, [project = '', type = '', id = ''], look) => {
+export const historyIsComplete: TableRule = async (item, [project = '', type = '', id = ''], look) => {
   const attributes = ['versionId', 'lastUpdated', 'follows', 'doubtful', 'deleted'];
   const versions = await look.all(item.pk, versionPrefix, attributes);
   const byId = new Map(versions.map((one) => [String(one.versionId), one]));
@@ -90,7 +90,7 @@ export const historyIsComplete: Rule = async (item, [project = '', type = '', id
 };
 
 /** Its `refs` is the number of memberships that use it as profile; what was deleted is used by none. */
-export const usesAreCounted: Rule = async (item, [project = '', type = '', id = ''], look) => {
+export const usesAreCounted: TableRule = async (item, [project = '', type = '', id = ''], look) => {
   if (!profileTypes.has(type)) return [];
   const used = (await membershipsOf(look, project, `${type}/${id}`)).length;
   const isLive = isStanding(item);
@@ -133,7 +133,7 @@ export async function membershipsIn(
 }
 
 /** Whoever has the key of a resource's other items has a resource. */
-export const headIsThere: Rule = async (item, _, look) => {
+export const headIsThere: TableRule = async (item, _, look) => {
   const { project, type, id } = ownerIn(item);
   if ((await look.get(keys.resource(project, type, id))) !== undefined) return [];
   const isWritten = await look.isBeingWritten(project, type, id);
@@ -141,7 +141,7 @@ export const headIsThere: Rule = async (item, _, look) => {
 };
 
 /** What an index item leads to has that value; what lists a version has that version. */
-export const indexLeads: Rule = async (item, [project = '', type, index], look) => {
+export const indexLeads: TableRule = async (item, [project = '', type, index], look) => {
   if (index === '_history') return historyLeads(item, project, type ?? '', look);
   const [ofCompartment = '', id = ''] = [item.sk.split('#')[0], indexedId(item.sk)];
   const of = type === '_all' ? ofCompartment : (type ?? '');
@@ -157,7 +157,7 @@ async function indexOr(look: Look, project: string, head: Item): Promise<Readonl
   return look.indexOf(project, head).catch(() => new Map());
 }
 
-async function historyLeads(item: Item, project: string, type: string, look: Look): Promise<Finding[]> {
+async function historyLeads(item: Item, project: string, type: string, look: Look): Promise<TableFinding[]> {
   const at = historyIndex.parse(item.sk);
   if ((await look.get(keys.version(project, type, at.id, at))) !== undefined) return [];
   return when(
@@ -167,7 +167,11 @@ async function historyLeads(item: Item, project: string, type: string, look: Loo
 }
 
 /** A piece of a content is named by a state that counts it. */
-export const partIsNamed: Rule = async (_, [project = '', type = '', id = '', versionId, part], look) => {
+export const partIsNamed: TableRule = async (
+  _,
+  [project = '', type = '', id = '', versionId, part],
+  look,
+) => {
   if (type === 'Job') {
     const job = await look.get(keys.job(project, id));
     return when(!(Number(job?.[`${versionId}Parts`]) > Number(part)), `no job ${id} has it`);
@@ -186,7 +190,7 @@ export const partIsNamed: Rule = async (_, [project = '', type = '', id = '', ve
 };
 
 /** What an export names can be fetched. */
-export const exportHasParts: Rule = async (item, [project = '', id = ''], look) => {
+export const exportHasParts: TableRule = async (item, [project = '', id = ''], look) => {
   const job = await look.get(keys.export(project, id));
   if (!job || job.status === 'cancelled') return [];
   const wanted = partKeys({ project, id }, exportFileOf(item));
@@ -198,7 +202,7 @@ export const exportHasParts: Rule = async (item, [project = '', id = ''], look) 
 const sweptWithinMs = 3_600_000;
 
 /** A note of a write goes when the write is whole or undone. */
-export const noteIsYoung: Rule = async ({ atMs, project, type, id }) => [
+export const noteIsYoung: TableRule = async ({ atMs, project, type, id }) => [
   {
     text: `a write of ${type}/${id} in ${project} was cut off and has not been swept`,
     settlesAtMs: Number(atMs) + sweptWithinMs,

@@ -5,8 +5,8 @@ import { openingOnly } from '../../../shared/composition/stage-keys.ts';
 import { addonOf, thisPlatform } from '../../guest/build.ts';
 import { localAws } from '../environment.ts';
 import type { LoadHandler } from '../functions.ts';
-import { type Environment, startEnvironment } from './environment.ts';
-import { guardTable, openPurposes, type Statement } from './role.ts';
+import { type FunctionEnvironment, startEnvironment } from './environment.ts';
+import { guardTable, openPurposes, type RoleStatement } from './role.ts';
 
 /** A function as a synthesised template describes it. */
 export interface SynthesisedFunction {
@@ -20,7 +20,7 @@ export interface SynthesisedFunction {
   /** As in the template: a text, or a reference to what CloudFormation knows. */
   variables: Readonly<Record<string, unknown>>;
   /** What its role may do. */
-  statements: readonly Statement[];
+  statements: readonly RoleStatement[];
 }
 
 interface Resource {
@@ -34,7 +34,7 @@ interface Resource {
     MemorySize: number;
     Environment?: { Variables: Record<string, unknown> };
     Roles: { Ref?: string }[];
-    PolicyDocument: { Statement: Statement[] };
+    PolicyDocument: { Statement: RoleStatement[] };
   };
 }
 
@@ -165,11 +165,11 @@ async function copyAsset(asset: string, to: string, isInvoker: boolean): Promise
  */
 export async function openAssembly(folder: string, onFault: (error: Error) => void) {
   const { functions, stop: removeAssets } = await unpack(await readAssembly(folder));
-  const started = new Map<string, Promise<Environment>>();
+  const started = new Map<string, Promise<FunctionEnvironment>>();
   const stops: (() => Promise<void>)[] = [removeAssets];
   let values: Readonly<Record<string, string>> = {};
 
-  async function start(name: string): Promise<Environment> {
+  async function start(name: string): Promise<FunctionEnvironment> {
     const one = functionNamed(functions, name);
     const { DYNAMODB_ENDPOINT: endpoint = '' } = values;
     const table = await guardTable(endpoint, one.statements, (asked) =>

@@ -6,7 +6,7 @@
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { lambdaContext } from '../context.ts';
-import type { Invocation, Reported } from './environment.ts';
+import type { LocalInvocation, Reported } from './environment.ts';
 
 const { entry, exported, name } = workerData as { entry: string; exported: string; name: string };
 const loaded = (await import(pathToFileURL(entry).href)) as Record<
@@ -14,7 +14,7 @@ const loaded = (await import(pathToFileURL(entry).href)) as Record<
   (event: unknown, context: unknown) => Promise<unknown>
 >;
 
-parentPort?.on('message', async ({ id, event, timeoutMs, tenantId }: Invocation) => {
+parentPort?.on('message', async ({ id, event, timeoutMs, tenantId }: LocalInvocation) => {
   const report = (reported: Reported) => parentPort?.postMessage(reported);
   try {
     const context = { ...lambdaContext(name, timeoutMs), ...(tenantId === undefined ? {} : { tenantId }) };

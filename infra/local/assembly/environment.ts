@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** A request to an environment: the event as JSON text, as Lambda hands it over. */
-export interface Invocation {
+export interface LocalInvocation {
   id: number;
   event: string;
   timeoutMs: number;
@@ -16,7 +16,7 @@ export type Reported =
   | { id: number; result: string }
   | { id: number; error: { name: string; message: string; stack: string | undefined } };
 
-export type Environment = ReturnType<typeof startEnvironment>;
+export type FunctionEnvironment = ReturnType<typeof startEnvironment>;
 
 interface EnvironmentOptions {
   name: string;

@@ -4,7 +4,7 @@ import { createExchanger } from '../../../shared/aws/wire/transport.ts';
 import { type Listening, listen, readBody } from '../gateway/listen.ts';
 
 /** A statement of a policy, as in a template. */
-export interface Statement {
+export interface RoleStatement {
   Effect: 'Allow' | 'Deny';
   Action: string | readonly string[];
   Condition?: unknown;
@@ -73,7 +73,7 @@ export function accessesOf(operation: string, body: Record<string, unknown>): Ac
 }
 
 /** The purposes whose keys of the stage a role with these statements opens. */
-export function openPurposes(statements: readonly Statement[]): string[] {
+export function openPurposes(statements: readonly RoleStatement[]): string[] {
   return statements
     .filter(({ Effect, Action }) => Effect === 'Allow' && [Action].flat().includes('kms:Decrypt'))
     .flatMap(({ Condition }) => {
@@ -85,7 +85,7 @@ export function openPurposes(statements: readonly Statement[]): string[] {
 }
 
 /** Whether a role with these statements may. */
-export function isAllowed(statements: readonly Statement[], asked: Access): boolean {
+export function isAllowed(statements: readonly RoleStatement[], asked: Access): boolean {
   const matching = statements.filter(
     ({ Action, Condition }) => [Action].flat().includes(asked.action) && holds(Condition, asked),
   );
@@ -170,7 +170,7 @@ const longestRequestBytes = 17 * 1024 * 1024;
  */
 export async function guardTable(
   endpoint: string,
-  statements: readonly Statement[],
+  statements: readonly RoleStatement[],
   onRefused: (asked: string) => void,
 ): Promise<Listening> {
   const { protocol, hostname, port } = new URL(endpoint);

@@ -11,10 +11,10 @@ import { freePort } from '../gateway/listen.ts';
 import { sentMails } from '../services/mailbox.ts';
 import { replaceBotSecret, replaceSigningKey, replaceStageKey } from './replace-keys.ts';
 import {
+  type DrillPlace,
   itemsNow,
   linkMailedTo,
   operate,
-  type Place,
   type RunningStack,
   recoverLocally,
   runStack,
@@ -46,7 +46,7 @@ async function enter({ baseUrl }: RunningStack, email: string, given: string): P
 }
 
 /** What was there at the moment to which the table is put back, and what came after it. */
-async function live(place: Place) {
+async function live(place: DrillPlace) {
   const stack = await runStack(place);
   try {
     const { call, admin, project } = stack;
@@ -81,7 +81,7 @@ async function live(place: Place) {
   }
 }
 
-async function afterwards(place: Place, story: Story): Promise<void> {
+async function afterwards(place: DrillPlace, story: Story): Promise<void> {
   const { list } = sentMails(join(place.dataDir, 'mail'));
   const sentBefore = (await list()).length;
   const stack = await runStack(place);
@@ -121,7 +121,7 @@ async function afterwards(place: Place, story: Story): Promise<void> {
 }
 
 /** Puts the table back, and looks at what comes of it. */
-async function restore(lost: Place, restored: Place): Promise<void> {
+async function restore(lost: DrillPlace, restored: DrillPlace): Promise<void> {
   const { story, items } = await live(lost);
   const { prepared, violations } = await recoverLocally(restored, items, lost.tableName);
   process.stdout.write(`${JSON.stringify(prepared)}\n`);

@@ -3,12 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errorText, fieldsOf } from '../../../shared/base/values.ts';
 import { sealedSecrets } from '../../../shared/bots/bot/secrets.ts';
 import { keys } from '../../../shared/carry/table/keys.ts';
-import { itemsNow, linkMailedTo, operate, type Place, type RunningStack, runStack } from './running-stack.ts';
+import {
+  type DrillPlace,
+  itemsNow,
+  linkMailedTo,
+  operate,
+  type RunningStack,
+  runStack,
+} from './running-stack.ts';
 
 type Tried = (what: string, is: boolean) => void;
 
 /** The signing key is replaced in two phases, while tokens of both are good; then the first one is retired. */
-export async function replaceSigningKey(place: Place, tried: Tried): Promise<void> {
+export async function replaceSigningKey(place: DrillPlace, tried: Tried): Promise<void> {
   const after = async <T>(phase: string | undefined, look: (stack: RunningStack) => Promise<T>) => {
     if (phase) await operate(place, 'operate/rotate-key', phase);
     const stack = await runStack(place);
@@ -46,7 +53,7 @@ const purpose = 'invitation-link';
 const untilUsedMs = 30_000;
 
 /** One of the stage's secret keys is replaced beside a running stack: links of before and after open. */
-export async function replaceStageKey(place: Place, tried: Tried): Promise<void> {
+export async function replaceStageKey(place: DrillPlace, tried: Tried): Promise<void> {
   const command = (step: string) => operate(place, 'operate/stage-keys', purpose, step);
   const refuses = (step: string, reason: string) =>
     command(step).then(
@@ -86,7 +93,7 @@ export async function replaceStageKey(place: Place, tried: Tried): Promise<void>
 }
 
 /** A Bot's secret is saved anew: the next run has it, and the data key of before lies nowhere any more. */
-export async function replaceBotSecret(place: Place, tried: Tried): Promise<void> {
+export async function replaceBotSecret(place: DrillPlace, tried: Tried): Promise<void> {
   const stack = await runStack(place);
   try {
     const token = await stack.clientToken();
@@ -111,7 +118,7 @@ export async function replaceBotSecret(place: Place, tried: Tried): Promise<void
 }
 
 /** The wrapped data keys that stand with a Bot. */
-async function dataKeysOf(place: Place, bot: string): Promise<string[]> {
+async function dataKeysOf(place: DrillPlace, bot: string): Promise<string[]> {
   const { sk: ofSecrets } = keys.botSecrets('', '');
   const items = (await itemsNow(place)).filter(
     ({ pk, sk }) => pk.endsWith(`#Bot#${bot}`) && sk === ofSecrets,

@@ -19,7 +19,7 @@ import { supervise } from '../supervise.ts';
 import { startTable } from '../table.ts';
 
 /** A data folder, its table, and where its stack is reached: tokens name that place, so it stays the same. */
-export interface Place {
+export interface DrillPlace {
   dataDir: string;
   port: number;
   tableName: string;
@@ -29,7 +29,7 @@ export interface Place {
 export type RunningStack = Awaited<ReturnType<typeof runStack>>;
 
 /** `npm start` on a table of a data folder. */
-export async function runStack({ dataDir, port, tableName }: Place) {
+export async function runStack({ dataDir, port, tableName }: DrillPlace) {
   const { stop } = await supervise({
     command: process.execPath,
     args: ['infra/local/main.ts'],
@@ -67,7 +67,7 @@ export async function runStack({ dataDir, port, tableName }: Place) {
 }
 
 /** Runs a command of an operator on the data folder. @throws {Error} with what it said */
-export async function operate({ dataDir, tableName }: Place, ...args: readonly string[]): Promise<void> {
+export async function operate({ dataDir, tableName }: DrillPlace, ...args: readonly string[]): Promise<void> {
   const own = { NODE_OPTIONS: '', PORTICO_DATA_DIR: dataDir, PORTICO_TABLE: tableName };
   const [script, ...more] = args;
   const all = ['--disable-warning=ExperimentalWarning', `infra/local/${script}.ts`, ...more];
@@ -76,7 +76,7 @@ export async function operate({ dataDir, tableName }: Place, ...args: readonly s
 
 /** The link in a mail to an address, which may be yet to come. @throws {Error} when none comes */
 export async function linkMailedTo(
-  { dataDir }: Place,
+  { dataDir }: DrillPlace,
   email: string,
   isOther: (id: string) => boolean = () => true,
 ): Promise<{ id: string; secret: string }> {
@@ -94,7 +94,7 @@ export async function linkMailedTo(
 const page = 1000;
 
 /** All items of the table of a running stack at this moment, as point-in-time recovery would have them. */
-export async function itemsNow({ dataDir, tableName }: Place): Promise<Item[]> {
+export async function itemsNow({ dataDir, tableName }: DrillPlace): Promise<Item[]> {
   const { DYNAMODB_ENDPOINT } = await readEnvironment(dataDir);
   const client = connectDynamoDb(DYNAMODB_ENDPOINT);
   const items: Item[] = [];
@@ -112,7 +112,11 @@ export async function itemsNow({ dataDir, tableName }: Place): Promise<Item[]> {
  * What DynamoDB and `npm run restore` do on AWS, in a data folder that no stack uses: the items in a new table, which is
  * made fit to be used, and checked. Nothing of it is in its stream.
  */
-export async function recoverLocally({ dataDir, tableName }: Place, items: readonly Item[], lost: string) {
+export async function recoverLocally(
+  { dataDir, tableName }: DrillPlace,
+  items: readonly Item[],
+  lost: string,
+) {
   const table = await startTable({ dataDir, tableName });
   const client = connectDynamoDb(table.endpoint);
   const violations: Violation[] = [];

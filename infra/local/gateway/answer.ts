@@ -3,7 +3,7 @@ import { cors } from '../../cors.ts';
 import { headerOf, type ReceivedRequest } from './event.ts';
 
 /** A response as node:http sends it. */
-export interface Answer {
+export interface GatewayAnswer {
   statusCode: number;
   /** A name may stand more than once (set-cookie). */
   headers: [name: string, value: string][];
@@ -14,11 +14,11 @@ export interface Answer {
 const ownHeaders = /^(?:connection|content-length|date|keep-alive|transfer-encoding)$/;
 
 /** What the gateway says itself, before or instead of a handler. */
-export function gatewayAnswer(statusCode: number, message: string): Answer {
+export function gatewayAnswer(statusCode: number, message: string): GatewayAnswer {
   return jsonAnswer(statusCode, JSON.stringify({ message }));
 }
 
-function jsonAnswer(statusCode: number, text: string): Answer {
+function jsonAnswer(statusCode: number, text: string): GatewayAnswer {
   return { statusCode, headers: [['content-type', 'application/json']], body: Buffer.from(text) };
 }
 
@@ -28,7 +28,7 @@ function jsonAnswer(statusCode: number, text: string): Answer {
  * is a 500. A body whose type is not said is plain text; without a body there is no type.
  * @param payload the result as Lambda serialised it
  */
-export function answerOf(payload: string): Answer {
+export function answerOf(payload: string): GatewayAnswer {
   const result: unknown = JSON.parse(payload);
   if (!isObject(result) || !('statusCode' in result)) {
     return jsonAnswer(200, payload);
@@ -67,7 +67,7 @@ export function loopbackOrigin({ rawHeaders }: Pick<ReceivedRequest, 'rawHeaders
 }
 
 /** What API Gateway itself answers a preflight, beside the headers of every answer to such an origin. */
-export function preflight(): Answer {
+export function preflight(): GatewayAnswer {
   return {
     statusCode: 204,
     headers: [
@@ -79,7 +79,7 @@ export function preflight(): Answer {
   };
 }
 
-export function withCors(answer: Answer, origin: string): Answer {
+export function withCors(answer: GatewayAnswer, origin: string): GatewayAnswer {
   return {
     ...answer,
     headers: [

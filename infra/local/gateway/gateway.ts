@@ -5,14 +5,21 @@ import { type FunctionName, functionNames, type Route } from '../../../functions
 import { matchRoute } from '../../../shared/carry/http/routes.ts';
 import { reservedFor } from '../../../shared/carry/shares.ts';
 import { lambdaContext, longestPayloadBytes } from '../context.ts';
-import { type Answer, answerOf, gatewayAnswer, loopbackOrigin, preflight, withCors } from './answer.ts';
+import {
+  answerOf,
+  type GatewayAnswer,
+  gatewayAnswer,
+  loopbackOrigin,
+  preflight,
+  withCors,
+} from './answer.ts';
 import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
 import { type Listening, listen, readBody } from './listen.ts';
 
 export type ApiHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
 
 /** Answers what only a laptop serves (the mailbox, the app's files); undefined leaves it to the routes. */
-export type LocalPage = (request: ReceivedRequest) => Promise<Answer | undefined>;
+export type LocalPage = (request: ReceivedRequest) => Promise<GatewayAnswer | undefined>;
 
 interface GatewayOptions {
   /** 0 for any free one. */
@@ -57,7 +64,7 @@ async function answer(
   options: GatewayOptions,
   incoming: IncomingMessage,
   requestId: string,
-): Promise<Answer> {
+): Promise<GatewayAnswer> {
   const { method = 'GET', url: target = '/', httpVersion, rawHeaders, socket } = incoming;
   const body = await readBody(incoming, longestBodyBytes);
   const headBytes = rawHeaders.reduce((sum, text) => sum + text.length, method.length + target.length);
@@ -93,7 +100,7 @@ async function integrate(
   options: GatewayOptions,
   name: FunctionName,
   event: APIGatewayProxyEventV2,
-): Promise<Answer> {
+): Promise<GatewayAnswer> {
   const { loadHandler, timeouts } = options;
   const functionMs = timeouts.functionMs(name);
   const handler = await loadHandler(name).catch((error: unknown) => fault(options, error));
@@ -101,7 +108,7 @@ async function integrate(
   const end = options.executions ? options.executions(name) : () => undefined;
   // So API Gateway answers where Lambda throttles: it does not wait for a free one.
   if (!end) return gatewayAnswer(503, 'Service Unavailable');
-  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const { promise, resolve } = Promise.withResolvers<GatewayAnswer>();
   const timedOut = () => fault(options, new Error(`${name}: timed out after ${functionMs} ms`));
   const timers = [
     setTimeout(() => resolve(timedOut()), functionMs),
@@ -121,12 +128,17 @@ async function integrate(
   }
 }
 
-function fault({ onFault }: GatewayOptions, error: unknown): Answer {
+function fault({ onFault }: GatewayOptions, error: unknown): GatewayAnswer {
   onFault(error instanceof Error ? error : new Error(String(error)));
   return gatewayAnswer(500, 'Internal Server Error');
 }
 
-function send(options: GatewayOptions, response: ServerResponse, requestId: string, answer: Answer): void {
+function send(
+  options: GatewayOptions,
+  response: ServerResponse,
+  requestId: string,
+  answer: GatewayAnswer,
+): void {
   const { statusCode, headers, body } = answer;
   const hasBody = statusCode !== 204 && statusCode !== 304;
   const own: [string, string][] = [['apigw-requestid', requestId]];

@@ -3,7 +3,7 @@ import { typedEntries, typedKeys } from '../../../shared/base/values.ts';
 import type { StageIssuerRequest } from '../../../shared/identity/issuers/manage-issuers.ts';
 import type { ChangeRequest } from '../../../shared/identity/projects/change-settings.ts';
 import type { NewAdministrator } from '../../../shared/identity/projects/provision.ts';
-import type { Request } from '../../../shared/identity/projects/requests.ts';
+import type { OperatorRequest } from '../../../shared/identity/projects/requests.ts';
 import { type ProjectNumbers, requireFeatures } from '../../../shared/identity/projects/settings.ts';
 import { flag, text } from '../../command.ts';
 
@@ -79,7 +79,7 @@ function deedOf(values: Values): Deed {
 }
 
 export interface Asked {
-  request: Request | SpecRequest;
+  request: OperatorRequest | SpecRequest;
   /** Name of the stage; none means this machine. */
   deployed: string | undefined;
 }
@@ -102,7 +102,7 @@ export function readRequest(given: object): Asked {
   return { deployed, request: requests[deed](values) };
 }
 
-const requests: Record<Deed, (values: Values) => Request | SpecRequest> = {
+const requests: Record<Deed, (values: Values) => OperatorRequest | SpecRequest> = {
   forSpec: (values) => ({
     forSpec: required(values, 'for-spec'),
     baseUrl: required(values, 'base-url').replace(/\/$/, ''),

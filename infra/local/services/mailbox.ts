@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { replaceFile } from '../../files.ts';
-import type { Answer } from '../gateway/answer.ts';
+import type { GatewayAnswer } from '../gateway/answer.ts';
 import { headerOf } from '../gateway/event.ts';
 import type { LocalPage } from '../gateway/gateway.ts';
 import { type AwsService, refusal } from './aws.ts';
@@ -114,17 +114,22 @@ export function mailPages(mailbox: Pick<Mailbox, 'list' | 'read'>): LocalPage {
   };
 }
 
-function json(statusCode: number, value: unknown): Answer {
+function json(statusCode: number, value: unknown): GatewayAnswer {
   return pageOf(statusCode, 'application/json', JSON.stringify(value));
 }
 
-function pageOf(statusCode: number, type: string, text: string, more: Record<string, string> = {}): Answer {
+function pageOf(
+  statusCode: number,
+  type: string,
+  text: string,
+  more: Record<string, string> = {},
+): GatewayAnswer {
   const headers = { 'content-type': type, 'cache-control': 'no-store', ...more };
   return { statusCode, headers: Object.entries(headers), body: Buffer.from(text) };
 }
 
 /** The text parts only: what somebody put into a mail never becomes markup of our origin. */
-function page(mails: readonly StoredMail[]): Answer {
+function page(mails: readonly StoredMail[]): GatewayAnswer {
   const list = mails.toReversed().map(
     ({ id, receivedAt, from, to, subject, text }) => `<article>
 <h2><a href="/local/mail/${id}">${escaped(subject)}</a></h2>

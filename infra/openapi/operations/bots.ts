@@ -6,10 +6,10 @@ import { rollBackBody } from '../../../shared/bots/bot/versions.ts';
 import type { InputType } from '../../../shared/bots/run/contract.ts';
 import { redeliverBody, resendBody } from '../../../shared/records/subscriptions/deliveries.ts';
 import {
-  type Answer,
   answersFhir,
   answersJson,
   type Body,
+  type DescribedAnswer,
   idempotent,
   json,
   paged,
@@ -104,7 +104,7 @@ const input: Body = {
   } satisfies Record<InputType, object>,
   isOptional: true,
 };
-const answers: Record<number, Answer> = {
+const answers: Record<number, DescribedAnswer> = {
   200: {
     description: 'What the Bot returned; without a result an OperationOutcome',
     content: {

@@ -1,12 +1,12 @@
 import type { Gate } from '../../../shared/base/gate.ts';
-import type { Log, Metrics } from '../observe.ts';
+import type { FeedLog, Metrics } from '../observe.ts';
 import type { Service } from '../service/service.ts';
 import type { ListenerSettings } from '../settings/settings.ts';
 
 /** What all connections of the program share. */
 export interface Receiver {
   service: Service;
-  log: Log;
+  log: FeedLog;
   metrics: Metrics;
   timeoutMs: number;
   peerShare: number;

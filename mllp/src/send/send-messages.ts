@@ -7,7 +7,7 @@ import { errorCode, errorName } from '../../../shared/base/values.ts';
 import { messageOf } from '../../../shared/bots/hl7/message.ts';
 import { encodeFrame, FrameDecoder } from '../frames.ts';
 import { type MessageHeader, readHeader } from '../hl7.ts';
-import type { Log } from '../observe.ts';
+import type { FeedLog } from '../observe.ts';
 import { type AckMode, ackModeOf } from '../receive/acknowledge.ts';
 import { readChunk, writeAll } from '../receive/socket-io.ts';
 import { readTlsFiles } from '../settings/fields.ts';
@@ -125,7 +125,7 @@ export async function sendMessages(
   messages: AsyncIterable<Buffer>,
   settings: SendSettings,
   print: (ack: Buffer) => void,
-  log: Log,
+  log: FeedLog,
 ): Promise<boolean> {
   let line: Line | undefined;
   const tryOnce = async (content: Buffer, message: MessageHeader): Promise<Answer> => {
@@ -164,7 +164,7 @@ export async function sendMessages(
 async function sendOne(
   attempts: number,
   controlId: string,
-  log: Log,
+  log: FeedLog,
   tryOnce: () => Promise<Answer>,
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {

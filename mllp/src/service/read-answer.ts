@@ -4,12 +4,12 @@ import { messageOf } from '../../../shared/bots/hl7/message.ts';
 import { isFramable } from '../frames.ts';
 import { nameOfCharset } from '../hl7.ts';
 import type { FinalOutcome } from '../receive/acknowledge.ts';
-import type { Answer } from './service.ts';
+import type { ServiceAnswer } from './service.ts';
 
 const hl7 = 'x-application/hl7-v2+er7';
 
 /** What the Bot returned. An HL7 v2 message goes back as it is, in the character set that its own MSH-18 names. */
-export function readAnswer({ contentType, body }: Answer): FinalOutcome {
+export function readAnswer({ contentType, body }: ServiceAnswer): FinalOutcome {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   if (type.trim() !== hl7) return { kind: 'done', answer: undefined };
   const charset = /charset="?([^\s";]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';

@@ -20,7 +20,7 @@ export interface Execution {
 }
 
 /** What the service answered: read to its end, not yet understood. */
-export interface Answer {
+export interface ServiceAnswer {
   contentType: string;
   body: Buffer;
 }
@@ -63,7 +63,7 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
 
   return {
     /** Runs the Bot and waits for it. */
-    execute: (execution: Execution, attempt: Attempt): Promise<Answer> =>
+    execute: (execution: Execution, attempt: Attempt): Promise<ServiceAnswer> =>
       run(execution, attempt, async (response) => ({
         contentType: response.headers.get('content-type') ?? '',
         body: Buffer.from(await response.arrayBuffer()),

@@ -145,7 +145,7 @@ export function issuerBody(where: { onLoopback: boolean }) {
 }
 
 /** Whom an issuer names, and how far its word goes: its Project, or (undefined) the stage. */
-export interface Subject {
+export interface IssuerSubject {
   issuer: string;
   project: string | undefined;
   subject: string;
@@ -155,7 +155,7 @@ export interface Subject {
  * The subject as it is linked to a User that lives in one Project: what the stage's issuer says of that User
  * stands apart, so that no Project takes a person's account away from the others. Issuers have no space.
  */
-export function subjectWithin(of: Subject, only: string): Subject {
+export function subjectWithin(of: IssuerSubject, only: string): IssuerSubject {
   return of.project === undefined ? { ...of, issuer: `stage ${of.issuer}`, project: only } : of;
 }
 
@@ -163,7 +163,11 @@ export function subjectWithin(of: Subject, only: string): Subject {
  * The User that followed an invitation while signed in as this subject.
  * @param only the Project that is asked for: a User that lives there only comes first
  */
-export async function linkedUser(table: Table, of: Subject, only?: string): Promise<string | undefined> {
+export async function linkedUser(
+  table: Table,
+  of: IssuerSubject,
+  only?: string,
+): Promise<string | undefined> {
   const within = only === undefined ? of : subjectWithin(of, only);
   const [first, second] = [keyOf(within), keyOf(of)];
   const found = await table.read([first, second]);
@@ -172,7 +176,7 @@ export async function linkedUser(table: Table, of: Subject, only?: string): Prom
 
 const subjectOf = stored('subject of a User', object({ subjectKey: string() }));
 
-function keyOf({ project, issuer, subject }: Subject): Key {
+function keyOf({ project, issuer, subject }: IssuerSubject): Key {
   return keys.subject(project, issuer, subject);
 }
 
@@ -181,7 +185,7 @@ function keyOf({ project, issuer, subject }: Subject): Key {
  * that Project only, so there a new invitation may replace the account of a person who lost theirs.
  * @throws {Refusal} conflict
  */
-export async function linkActions(table: Table, subject: Subject, userId: string): Promise<Action[]> {
+export async function linkActions(table: Table, subject: IssuerSubject, userId: string): Promise<Action[]> {
   const { project, issuer } = subject;
   const own = keyOf(subject);
   const name = keys.userSubject(userId, project, issuer);

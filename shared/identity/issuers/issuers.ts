@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { errorCode, errorName, fieldsOf } from '../../base/values.ts';
-import type { ConfiguredIssuer, Subject } from './issuer.ts';
+import type { ConfiguredIssuer, IssuerSubject } from './issuer.ts';
 import { type Discovery, discover, IssuerFault, type IssuerWeb, remembered } from './issuer-web.ts';
 
 /** A signed token that is not good. The text names the fault for the log, nothing that the token says. */
@@ -167,6 +167,9 @@ export function madeBy({ configured: { issuer, project }, identity: { subject: _
   return { issuer, issuerProject: project, ...how };
 }
 
-export function subjectOf({ configured: { issuer, project }, identity: { subject } }: Vouched): Subject {
+export function subjectOf({
+  configured: { issuer, project },
+  identity: { subject },
+}: Vouched): IssuerSubject {
   return { issuer, project, subject };
 }

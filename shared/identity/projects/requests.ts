@@ -14,7 +14,7 @@ import type {
 import { settingBounds, settingFlags } from './settings.ts';
 
 /** The events that the function takes, one for each thing that it does. */
-export type Request =
+export type OperatorRequest =
   | ProvisionRequest
   | StageIssuerRequest
   | ChangeRequest
@@ -26,7 +26,7 @@ export type Request =
   | ForgetEarlierRequest;
 
 /** What it answers to one of them. */
-export type Answer =
+export type OperatorAnswer =
   | Provisioned
   | StageIssuer
   | Changed
@@ -42,7 +42,7 @@ export interface ProvisionHandler {
   (request: StageIssuerRequest): Promise<StageIssuer>;
   (request: DeleteRequest): Promise<Deletion>;
   (request: RetireKeyRequest): Promise<Retirement>;
-  (request: Request): Promise<Answer>;
+  (request: OperatorRequest): Promise<OperatorAnswer>;
 }
 
 const settings = [...typedKeys(settingBounds), ...typedKeys(settingFlags), 'featuresOff', 'idleMinutes'];
@@ -69,7 +69,7 @@ const onlyTrue = ['delete', 'forgetEarlierSecret'];
  * stage is not left to believe that it was done.
  * @throws {Error} otherwise
  */
-export function requireFields(event: Request): void {
+export function requireFields(event: OperatorRequest): void {
   const given = new Map(Object.entries(event).filter(([, value]) => value !== undefined));
   const fields = events.find(([first]) => given.has(first));
   if (!fields) throw new Error('The event asks for nothing that there is');

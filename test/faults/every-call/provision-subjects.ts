@@ -8,7 +8,7 @@ import type { ChangeRequest } from '../../../shared/identity/projects/change-set
 import type { DeleteRequest } from '../../../shared/identity/projects/delete-project.ts';
 import type { ForgetRequest } from '../../../shared/identity/projects/forget-user.ts';
 import type { ProvisionRequest } from '../../../shared/identity/projects/provision.ts';
-import type { Request } from '../../../shared/identity/projects/requests.ts';
+import type { OperatorRequest } from '../../../shared/identity/projects/requests.ts';
 import type {
   ForgetEarlierRequest,
   RetireKeyRequest,
@@ -27,7 +27,7 @@ export function provisionSubjects(
 ): Record<string, () => Promise<() => Promise<Said>>> {
   const project = String(portico.projects[0]?.id);
   const admin = () => ({ email: `new-${randomUUID()}@example.org`, firstName: 'Ada', lastName: 'Min' });
-  const ask = async (request: Request) => (await stack.load('provision'))(request);
+  const ask = async (request: OperatorRequest) => (await stack.load('provision'))(request);
 
   /** Changes an item as time would. */
   async function age(key: Key, change: object): Promise<void> {
@@ -89,7 +89,7 @@ export function provisionSubjects(
 
   /** A request that none of these makes does not compile. */
   type Made = Awaited<ReturnType<(typeof requests)[keyof typeof requests]>>;
-  const isComplete: [Exclude<Request, Made>] extends [never] ? true : never = true;
+  const isComplete: [Exclude<OperatorRequest, Made>] extends [never] ? true : never = true;
   if (!isComplete) throw new Error('A request is missing');
 
   return Object.fromEntries(

@@ -8,8 +8,8 @@ import {
   conditionsOf,
   entriesIn,
   interactionsOf,
-  type PolicyEntry,
   shownValue,
+  type WrittenEntry,
   withClosed,
   withConditions,
   withInteractions,
@@ -18,7 +18,7 @@ import {
 } from '../../../web/src/policies/builder/entry.ts';
 import { templates } from '../../../web/src/policies/templates.ts';
 
-const strange: PolicyEntry = {
+const strange: WrittenEntry = {
   id: 'kept',
   resourceType: 'Patient',
   extension: [{ url: 'urn:x', valueString: 'kept' }],
@@ -67,7 +67,7 @@ describe('an entry of a policy in the builder', () => {
         fc.subarray([...all]),
         (resourceType, interaction, readonly, chosen) => {
           const entry = JSON.parse(JSON.stringify({ resourceType, interaction, readonly }));
-          const meant = (one: PolicyEntry) => {
+          const meant = (one: WrittenEntry) => {
             const [parsed] = parsePolicy({ resource: [one] }, () => undefined);
             return [...(parsed?.interactions ?? [])].sort();
           };
@@ -85,8 +85,8 @@ describe('an entry of a policy in the builder', () => {
     [{ resourceType: 'Patient', criteria: 'Patient?' }],
     [{ resourceType: 'Patient', criteria: 7 }],
   ])('criteria that cannot be taken apart are said to be so: %j', (entry) => {
-    expect(conditionsOf(entry as PolicyEntry)).toBeUndefined();
-    expect(withType(entry as PolicyEntry, 'Patient')).toEqual(entry);
+    expect(conditionsOf(entry as WrittenEntry)).toBeUndefined();
+    expect(withType(entry as WrittenEntry, 'Patient')).toEqual(entry);
   });
 
   test.each(['', '{', '{}', '[1]', '[{}]', '[null]'])('%j is no list of entries', (text) => {

@@ -8,7 +8,7 @@ import type { MountedEditor } from '../editor/mount-editor.ts';
 import { Button, Card, Notice, Sentences } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { entriesIn, type PolicyEntry } from './builder/entry.ts';
+import { entriesIn, type WrittenEntry } from './builder/entry.ts';
 import { EntryFields, type Knowledge, useKnowledge } from './builder/entry-fields.tsx';
 
 interface Props {
@@ -153,7 +153,7 @@ function PolicyBuilder({ text, onChange }: PolicyBuilderProps) {
   const { keys, remove } = useEntryKeys(entries?.length ?? 0);
   if (!entries)
     return <Notice kind="plain">The builder is back as soon as the JSON is a list of entries again.</Notice>;
-  const write = (next: readonly PolicyEntry[]) => onChange(JSON.stringify(next, undefined, 2));
+  const write = (next: readonly WrittenEntry[]) => onChange(JSON.stringify(next, undefined, 2));
   const policy = { resource: entries };
   const words = knowledge?.policyWords(policy, { isAdministrator: false });
   const warnings = knowledge?.policyWarnings(policy, hasElementOf(knowledge)) ?? [];

@@ -11,8 +11,8 @@ import {
   type EntryInteraction,
   interactionsFor,
   interactionsOf,
-  type PolicyEntry,
   shownValue,
+  type WrittenEntry,
   withClosed,
   withConditions,
   withInteractions,
@@ -21,8 +21,8 @@ import {
 } from './entry.ts';
 
 interface Changing {
-  entry: PolicyEntry;
-  onChange(entry: PolicyEntry): void;
+  entry: WrittenEntry;
+  onChange(entry: WrittenEntry): void;
 }
 
 interface EntryFieldsProps extends Changing {

@@ -1,5 +1,5 @@
 /** An entry of a policy as it was written: what the builder does not know stays as it is. */
-export interface PolicyEntry {
+export interface WrittenEntry {
   resourceType: string;
   [element: string]: unknown;
 }
@@ -11,7 +11,7 @@ export interface Condition {
 }
 
 /** The entries of a policy as JSON; undefined while the text is no list of entries. */
-export function entriesIn(text: string): PolicyEntry[] | undefined {
+export function entriesIn(text: string): WrittenEntry[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) && value.every(isEntry) ? value : undefined;
@@ -20,7 +20,7 @@ export function entriesIn(text: string): PolicyEntry[] | undefined {
   }
 }
 
-function isEntry(value: unknown): value is PolicyEntry {
+function isEntry(value: unknown): value is WrittenEntry {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -40,7 +40,7 @@ export function interactionsFor(type: string): readonly EntryInteraction[] {
 }
 
 /** What an entry allows; undefined when it says so in a way that is not understood. */
-export function interactionsOf({ interaction, readonly }: PolicyEntry): EntryInteraction[] | undefined {
+export function interactionsOf({ interaction, readonly }: WrittenEntry): EntryInteraction[] | undefined {
   if (interaction !== undefined && !isTexts(interaction)) return undefined;
   if (readonly !== undefined && typeof readonly !== 'boolean') return undefined;
   const named = every.filter((one) => interaction === undefined || interaction.includes(one));
@@ -48,7 +48,7 @@ export function interactionsOf({ interaction, readonly }: PolicyEntry): EntryInt
 }
 
 /** All that its type has are said by saying nothing; `execute` is not added to what is no Bot. */
-export function withInteractions(entry: PolicyEntry, chosen: readonly EntryInteraction[]): PolicyEntry {
+export function withInteractions(entry: WrittenEntry, chosen: readonly EntryInteraction[]): WrittenEntry {
   const { interaction: named, readonly: _, ...others } = entry;
   const offered = interactionsFor(entry.resourceType);
   if (offered.every((one) => chosen.includes(one))) return others;
@@ -57,7 +57,7 @@ export function withInteractions(entry: PolicyEntry, chosen: readonly EntryInter
 }
 
 /** What a resource must meet, in parts; undefined for criteria that cannot be taken apart. */
-export function conditionsOf({ resourceType, criteria }: PolicyEntry): Condition[] | undefined {
+export function conditionsOf({ resourceType, criteria }: WrittenEntry): Condition[] | undefined {
   if (criteria === undefined) return [];
   if (typeof criteria !== 'string' || !criteria.startsWith(`${resourceType}?`)) return undefined;
   const query = criteria.slice(resourceType.length + 1);
@@ -69,7 +69,7 @@ function conditionOf(text: string): Condition {
   return { name, value };
 }
 
-export function withConditions(entry: PolicyEntry, conditions: readonly Condition[]): PolicyEntry {
+export function withConditions(entry: WrittenEntry, conditions: readonly Condition[]): WrittenEntry {
   const { criteria: _, ...others } = entry;
   if (conditions.length === 0) return others;
   const query = conditions.map(({ name, value }) => `${name}=${value}`).join('&');
@@ -82,7 +82,7 @@ export const shownValue = (value: string) =>
 export const writtenValue = (shown: string) => shown.replaceAll('+', '%2B').replaceAll('&', '%26');
 
 /** Criteria name the type too. */
-export function withType(entry: PolicyEntry, resourceType: string): PolicyEntry {
+export function withType(entry: WrittenEntry, resourceType: string): WrittenEntry {
   const conditions = conditionsOf(entry);
   const next = { ...entry, resourceType };
   return conditions && conditions.length > 0 ? withConditions(next, conditions) : next;
@@ -91,13 +91,17 @@ export function withType(entry: PolicyEntry, resourceType: string): PolicyEntry 
 export type ClosedFields = 'hiddenFields' | 'readonlyFields';
 
 /** Undefined for what is no list of names. */
-export function closedIn(entry: PolicyEntry, fields: ClosedFields): string[] | undefined {
+export function closedIn(entry: WrittenEntry, fields: ClosedFields): string[] | undefined {
   const value = entry[fields];
   if (value === undefined) return [];
   return isTexts(value) ? value : undefined;
 }
 
-export function withClosed(entry: PolicyEntry, fields: ClosedFields, paths: readonly string[]): PolicyEntry {
+export function withClosed(
+  entry: WrittenEntry,
+  fields: ClosedFields,
+  paths: readonly string[],
+): WrittenEntry {
   if (paths.length > 0) return { ...entry, [fields]: paths };
   const next = { ...entry };
   delete next[fields];
