@@ -89,6 +89,19 @@ describe('a count of a type, or by one index', () => {
     expect(spent.characters).toBeLessThan(others === 0 ? 1000 : Number.POSITIVE_INFINITY);
   });
 
+  test.each([
+    ['identifier=', (n: number) => `urn:${n}|`],
+    ['identifier=', (n: number) => `urn:${n}|a1`],
+    ['identifier:not=', (n: number) => `urn:${n}|`],
+    ['subject:identifier=', (n: number) => `urn:${n}|`],
+  ])('%s%s pays for each alternative that a token is compared with', async (name, alternative) => {
+    const costOf = async (howMany: number) => {
+      const values = Array.from({ length: howMany }, (_, n) => alternative(n)).join();
+      return (await counted(`status=final&date=ge2025&${name}${values}&_count=20`)).spent.comparisons;
+    };
+    expect(await costOf(200)).toBeGreaterThan(20 * (await costOf(1)));
+  });
+
   test('_total=accurate says the same beside a page', async () => {
     const { total, spent } = await counted('status=final&_total=accurate&_count=2');
     expect(total).toBe(200);

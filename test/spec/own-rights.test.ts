@@ -158,6 +158,8 @@ const attacks: Record<string, () => Promise<Answer>> = {
     byTess('POST', admin(`members/${tess.membership}`), { accessPolicy: all }),
   'one that she may give for herself': () =>
     byTess('POST', admin(`members/${tess.membership}`), { access: [{ policy: readers }] }),
+  'one that she may give for herself, as she gives up to administer': () =>
+    byTess('POST', admin(`members/${tess.membership}`), { admin: false, accessPolicy: readers }),
   'more that she may give': () =>
     byTess('POST', admin(`members/${tess.membership}`), { mayGrant: [patients, readers, all] }),
   'a member made administrator': () =>

@@ -47,6 +47,8 @@ export interface Budget {
   blur(): void;
   /** The same for one search, whose first units beside its queries cost nothing. */
   sparing(units: number): Budget;
+  /** Of one request: versions that it has opened and not shown, which cost nothing when it comes upon them again. */
+  readonly unseen: Set<string> | undefined;
   /** What all that was spent cost. */
   readonly units: number;
   /** How many of each were spent. */
@@ -64,6 +66,7 @@ export function newBudget(units: number = requestUnits): Budget {
   };
   const budget: Budget = {
     spent,
+    unseen: Number.isFinite(units) ? new Set() : undefined,
     get units() {
       return typedKeys(spent).reduce((sum, cost) => sum + prices[cost] * spent[cost], 0);
     },

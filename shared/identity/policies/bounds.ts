@@ -271,8 +271,10 @@ function beyond(
   const held = rulesHeld(actor);
   const mayGrant = (actor.membership.mayGrant ?? []).map(({ reference }) => reference);
   for (const part of partsOf(membership, policyAt)) {
-    // Listed as ones to be given, or given to members who do not administer.
-    const given = part.kind === 'mayGrant' || !membership.admin ? mayGrant : [];
+    // Listed as ones to be given, or given to others who do not administer.
+    const isForOthers =
+      !membership.admin && membership.profile.reference !== actor.membership.profile.reference;
+    const given = part.kind === 'mayGrant' || isForOthers ? mayGrant : [];
     if (part.reference !== undefined && given.includes(part.reference) && !part.replacesOwnVariable) continue;
     const more = exceedingWithin(actor, held, part.rules);
     if (more) return { expression: part.expression, what: more.resourceType };

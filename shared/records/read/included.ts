@@ -3,6 +3,7 @@ import { isAdministrative, parseReference, type Resource } from '../../base/reso
 import type { Services } from '../../carry/services.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
+  hiddenFields,
   mayInteract,
   requireSearchableBy,
   searchRules,
@@ -184,6 +185,7 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Sear
     table,
     project: actor.project,
     see: (resource, searched) => visible(actor, 'search', resource, { searched }),
+    maySee: async (resource) => (await hiddenFields(actor, 'search', resource)) !== undefined,
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
     seesAll: (type) => seesAll(actor, 'search', type),
     narrow: (type) => narrow(searchRules(actor, type), type),

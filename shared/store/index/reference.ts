@@ -9,7 +9,7 @@ import {
 import { bucketOf, nearHash } from './key-range.ts';
 import { isResourceType, modifiers, parametersOf } from './registry.ts';
 import { patientCompartment } from './search-parameters.ts';
-import { parseToken, type TokenValue, tokenMatcher } from './token.ts';
+import { mostMatched, parseToken, type TokenValue, tokenMatcher } from './token.ts';
 import { fieldOf, textOf, unescapeValue, type Value, valuesOf } from './value.ts';
 
 /** R4 reference search: `Type/id`, `id`, a URL, with `:Type` and `:identifier`. */
@@ -110,6 +110,7 @@ function byIdentifier(values: readonly string[]): ValueCondition {
   const texts = searched.flatMap(({ value }) => value ?? []);
   return {
     matches: (found) => found.flatMap(identifiersOf).some(isSearched),
+    alternatives: mostMatched(searched),
     // No index item leads to a system alone.
     ranges:
       texts.length < searched.length

@@ -44,7 +44,9 @@ export const tokenKind: ParameterKind = {
     const modifier = requireModifier(modifiers.token, asked);
     if (modifier === 'text') return textCondition(asked);
     const codes = codeCondition(asked);
-    return modifier === 'not' ? { matches: (values) => !codes.matches(values) } : codes;
+    if (modifier !== 'not') return codes;
+    const { matches, alternatives = 1 } = codes;
+    return { matches: (values) => !matches(values), alternatives };
   },
   sortTexts: (one) => tokensOf(one).flatMap(({ value }) => value?.toLowerCase() ?? []),
 };
@@ -91,13 +93,25 @@ export function tokenMatcher(searched: readonly SearchedToken[]): (token: TokenV
   return (token) => {
     const same = byValue.get(token.value?.toLowerCase() ?? anyValue) ?? [];
     const any = byValue.get(anyValue) ?? [];
-    return [...same, ...any].some((one) => matches(token, one));
+    return [...same, ...any].some((one) => isMatched(token, one));
   };
 }
 
 const anyValue = '';
 
-function matches(token: TokenValue, { system, value }: SearchedToken): boolean {
+/** How many of the searched a token is compared with: those without a value, and those of its value. */
+export function mostMatched(searched: readonly SearchedToken[]): number {
+  const counts = new Map<string, number>();
+  for (const { value } of searched) {
+    const name = value?.toLowerCase() ?? anyValue;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const any = counts.get(anyValue) ?? 0;
+  counts.delete(anyValue);
+  return any + Math.max(1, ...counts.values());
+}
+
+function isMatched(token: TokenValue, { system, value }: SearchedToken): boolean {
   if (value !== undefined && token.exact && token.value !== value) return false;
   if (value !== undefined && token.value === undefined) return false;
   if (system === undefined || token.implied) return token.value !== undefined;
@@ -124,6 +138,7 @@ function codeCondition({ parameter, name, values }: ConditionRequest): ValueCond
   const isPlain = paths.every(({ type }) => plainTypes.has(type));
   return {
     matches: (found) => found.flatMap(tokensOf).some(isSearched),
+    alternatives: mostMatched(searched),
     ranges: buckets && [...buckets].map((bucket) => ({ bucket })),
     proves: (bucket, sort) =>
       searched.some(({ system, value }) => {

@@ -23,6 +23,11 @@ export interface SearchReader {
    * @param searched what a search looks at in it: what is hidden there must not be found out
    */
   see(resource: Resource, searched: readonly SearchParameter[]): Promise<Resource | undefined>;
+  /**
+   * Whether the caller may see anything of it: asked where they do not see all of the type, before what they ask for is
+   * compared, which they can make cost what they like.
+   */
+  maySee?(resource: Resource): Promise<boolean>;
   /** Whether the caller may see everything of the type: then what the index holds is what there is to see. */
   seesAll?(type: string): boolean;
   /** Whether the caller may search the type at all; everybody may when left out. */
@@ -116,13 +121,20 @@ const charactersPerValue = 200;
 
 /** The resource as the caller may see it, when what the caller sees of it matches. */
 export async function openHit(
-  { reader, filters, sort }: Search,
+  { reader, type, filters, sort }: Search,
   head: Item,
   isRightPlace: (resource: Resource) => boolean = () => true,
 ): Promise<Omit<Hit, 'position'> | undefined> {
+  const version = `${head.pk} ${head.sk} ${head.versionId}`;
+  const { unseen } = reader.table.budget;
+  if (unseen?.has(version)) return undefined;
   const opened = await openState(reader.table, head);
   if (!opened) return undefined;
   const { resource, characters } = opened;
+  if (reader.maySee && !reader.seesAll?.(type) && !(await reader.maySee(resource))) {
+    unseen?.add(version);
+    return undefined;
+  }
   const alternatives = filters.reduce((sum, filter) => sum + filter.alternatives, 0);
   reader.table.budget.spend('comparisons', alternatives * (1 + characters / charactersPerValue));
   if (!isRightPlace(resource) || !matchesAll(resource, filters)) return undefined;
