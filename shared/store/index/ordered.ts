@@ -45,12 +45,14 @@ function orderedKind(
       const [only, ...others] = searched;
       return {
         matches: (found) =>
-          found.some((value) =>
-            searched.some(
+          found.some((value) => {
+            // A Timing holds as many as it likes: it is read once for all that is searched.
+            const intervals = intervalsOf(value);
+            return searched.some(
               ({ interval, unit }) =>
-                isOfUnit(value, unit) && intervalsOf(value).some((one) => isMatch(one, interval)),
-            ),
-          ),
+                isOfUnit(value, unit) && intervals.some((one) => isMatch(one, interval)),
+            );
+          }),
         ranges: ranges.every((one) => one !== undefined) ? ranges.flat() : undefined,
         // An item tells one bound of its value, and nothing of units.
         proves: (bucket, sort) =>

@@ -117,7 +117,7 @@ export interface Hit {
 }
 
 /** A value that a search looks at takes some so many characters of a resource. */
-const charactersPerValue = 200;
+const charactersPerValue = 50;
 
 /** The resource as the caller may see it, when what the caller sees of it matches. */
 export async function openHit(
