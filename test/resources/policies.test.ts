@@ -5,6 +5,7 @@ import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { policyRules } from '../../shared/identity/policies/rules.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
@@ -310,4 +311,15 @@ test('a search costs the same whether a record that one may not see matches or n
     [`identifier=hidden${manyNames}`, `identifier=nobody${manyNames}`],
   ] as const)
     expect(Math.abs((await costOf(hit)) - (await costOf(miss)))).toBeLessThan(0.3);
+});
+
+test('criteria that come to be longer than a policy grant nothing', async () => {
+  const subject = { profile: 'Practitioner/x', membership: { profile: { reference: 'Practitioner/x' } } };
+  const meta = { versionId: '1', lastUpdated: '2020-01-01T00:00:00Z' };
+  const criteria = `Patient?name=${Array(200).fill('%a').join()}`;
+  const entries = [{ resourceType: 'Patient', criteria }];
+  const policy: Resource = { resourceType: 'AccessPolicy', id: 'p', meta, resource: entries };
+  const rulesOf = (valueString: string) =>
+    policyRules(subject, [{ policy, parameters: [{ name: 'a', valueString }] }]).length;
+  expect([rulesOf('x'.repeat(300)), rulesOf('x'.repeat(330))]).toEqual([1, 0]);
 });

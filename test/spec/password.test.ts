@@ -4,6 +4,7 @@ import { keys } from '../../shared/carry/table/keys.ts';
 import { mailedLink, mailedReset } from './mailed-link.ts';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { newAddress, password, type SigningIn, signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -119,6 +120,20 @@ describe('auth/resetpassword', () => {
     expect((await at.login(email, { password: next })).status).toBe(200);
     expectDead(await set(link, 'a third good password'));
     expect((await at.login(email, { password: next })).status).toBe(200);
+  });
+
+  test('leaves an entry in the audit log of the Project', async () => {
+    const { email, user } = await at.newMember();
+    await reset(email);
+    await set(await mailedReset(portico, email));
+    // Entries are found by their subtype a moment later.
+    await until(async () => {
+      const { json } = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=reset-password&_count=100');
+      return (
+        json.entry?.some((one: Answer['json']) => one.resource.entity[0].what.reference === `User/${user}`) ||
+        undefined
+      );
+    }, 'the entry of the reset');
   });
 
   test('is not used up by opening the link, nor by a password that is too short', async () => {

@@ -19,6 +19,7 @@ export const subtypes = [
   'end-emergency-access',
   'set-password',
   'change-password',
+  'reset-password',
   'change-address',
   'undo-address',
   'change-user',

@@ -2,6 +2,7 @@ import type { Reference } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import { projectionOf } from '../../carry/table/pages.ts';
+import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { isDisabled } from '../projects/settings.ts';
 import { isMadeFor, type LoginMade } from '../sign-in/person-login.ts';
@@ -87,5 +88,18 @@ export async function mirrorsOf(
     const id = String(item.project);
     const key = keys.resource(id, 'ProjectMembership', String(item.membershipId));
     return { key, projectKey: keys.resource(id, 'Project', id) };
+  });
+}
+
+/** The memberships of a User that are active. */
+export async function membershipsOf(
+  { table }: Pick<Services, 'table'>,
+  userId: string,
+): Promise<ProjectMembership[]> {
+  const mirrors = await mirrorsOf({ table }, userId);
+  const found = await table.read(mirrors.map(({ key }) => key));
+  return mirrors.flatMap(({ key }) => {
+    const membership = inlineResource('ProjectMembership', found.get(key));
+    return membership?.active ? [membership] : [];
   });
 }

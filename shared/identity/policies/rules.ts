@@ -53,20 +53,28 @@ function rulesWith(policy: Resource, valueFor: (name: string) => string | undefi
 /** Values that stay one value inside a `_filter` expression, quoted or not. */
 const plain = /^[\w\-./|:,]+$/;
 
+/** Of criteria with the values in place. */
+const longestCriteria = 64 * 1024;
+
 /**
  * Undefined when a variable has no value, or one that would change the expression of a `_filter`: the criteria must not
- * match more than they say.
+ * match more than they say. So it is when they come to be longer than a policy.
  */
 function replaceVariables(
   criteria: string,
   valueFor: (name: string) => string | undefined,
 ): string | undefined {
   let complete = true;
+  let { length } = criteria;
   const isExpression = new URLSearchParams(criteria.split(/\?(.*)/s)[1]).has('_filter');
   const text = criteria.replace(variable, (name) => {
+    if (!complete) return '';
     const value = valueFor(name.slice(1));
     if (!value || (isExpression && !plain.test(value))) complete = false;
-    return encodeURIComponent(value ?? '');
+    const encoded = encodeURIComponent(value ?? '');
+    length += encoded.length;
+    if (length > longestCriteria) complete = false;
+    return encoded;
   });
   return complete ? text : undefined;
 }

@@ -1,16 +1,19 @@
 import { string } from 'valibot';
+import { inParallel } from '../../base/in-parallel.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { anyText, fields, optionalField, parse, readText } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { readItem } from '../../carry/table/table.ts';
 import { type Action, OutcomeUnknown, orThrow } from '../../carry/table/transact.ts';
+import { projectIdOf } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { byActor, ownUser } from '../audit/audit-event.ts';
 import { record } from '../audit/record.ts';
 import { type Caller, unauthorized } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { acceptActions } from '../invitations/accept.ts';
+import { membershipsOf } from '../invitations/choices.ts';
 import { addressOf, emailLogin, externalLogin, findPerson, membershipKeys } from '../invitations/person.ts';
 import { normaliseAddress } from '../mail/address.ts';
 import type { MailKind } from '../mail/letters.ts';
@@ -23,7 +26,8 @@ import { hashPassword, parseNewPassword, passwordHashOf, replacePassword } from 
 import { provePassword } from './proof.ts';
 
 /**
- * Uses the link of a password reset, once: all of the person's logins end, no invitation is accepted.
+ * Uses the link of a password reset, once: all of the person's logins end, no invitation is accepted. Each Project that they
+ * are a member of has an entry of it.
  * @throws {Refusal} invalid, one text for every link that is not live
  */
 export async function replaceForgotten(
@@ -50,6 +54,11 @@ export async function replaceForgotten(
   };
   const chosen = { password, seenHash: passwordHash, email, provided: [addressed] };
   await replacePassword(services, link.userId, chosen).catch(orThrow(deadLink));
+  const memberships = await membershipsOf(services, link.userId);
+  const byProject = new Map(memberships.map((one) => [projectIdOf(one), one]));
+  await inParallel(byProject, 5, ([project, { profile, user }]) =>
+    record(services, { project, subtype: 'reset-password', action: 'U', agent: profile, entities: [user] }),
+  );
 }
 
 /**

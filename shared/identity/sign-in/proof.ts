@@ -5,7 +5,7 @@ import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Found } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { auditAction, byActor, ownUser } from '../audit/audit-event.ts';
+import { auditAction, ownUser } from '../audit/audit-event.ts';
 import type { Actor } from '../gate/actor.ts';
 import type { Issuers } from '../issuers/issuers.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
@@ -108,7 +108,7 @@ export function requirePersonal({ login: item, scope }: Pick<Actor, 'login' | 's
 /** The person of a login has shown again who they are, if it has not ended meanwhile: named `login` when it has. */
 export function renewActions(
   services: Pick<Services, 'newId' | 'now'>,
-  actor: Pick<Actor, 'project' | 'loginId' | 'membership' | 'subject' | 'profile'>,
+  actor: Pick<Actor, 'project' | 'loginId' | 'membership' | 'subject' | 'profile' | 'emergency'>,
   atMs: number,
 ): Action[] {
   const event = { subtype: 'reauthenticate', action: 'E', entities: [ownUser(actor)] } as const;
@@ -117,6 +117,6 @@ export function renewActions(
       ...{ name: 'login', update: keys.login(actor.loginId), if: isAlive },
       ...{ set: 'SET signedInAtMs = :at', values: { ':at': atMs } },
     },
-    auditAction(services, byActor(actor), event),
+    auditAction(services, actor, event),
   ];
 }

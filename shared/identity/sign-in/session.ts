@@ -5,14 +5,14 @@ import { noteShown } from '../../carry/disclosure.ts';
 import { draftKeyOf } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type ProjectMembership, projectIdOf } from '../../store/fhir/membership.ts';
+import { projectIdOf } from '../../store/fhir/membership.ts';
 import { inlineResource, openState } from '../../store/items/content.ts';
 import { byActor, ownUser } from '../audit/audit-event.ts';
 import { record } from '../audit/record.ts';
 import { type Caller, unauthorized } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { isIdle } from '../gate/idle-time.ts';
-import { mirrorsOf } from '../invitations/choices.ts';
+import { membershipsOf } from '../invitations/choices.ts';
 import { visible } from '../policies/access.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
@@ -71,16 +71,6 @@ async function headsOf({ table }: Services, logins: readonly Login[]) {
   const keyOf = (project: string) => keys.resource(project, 'Project', project);
   const found = await table.read(projects.map(keyOf));
   return (project: string | undefined) => (project === undefined ? undefined : found.get(keyOf(project)));
-}
-
-/** The memberships of a User that are active. */
-async function membershipsOf({ table }: Services, userId: string): Promise<ProjectMembership[]> {
-  const mirrors = await mirrorsOf({ table }, userId);
-  const found = await table.read(mirrors.map(({ key }) => key));
-  return mirrors.flatMap(({ key }) => {
-    const membership = inlineResource('ProjectMembership', found.get(key));
-    return membership?.active ? [membership] : [];
-  });
 }
 
 /** Who the token speaks for, in the shape that clients of this field read after every sign-in. */

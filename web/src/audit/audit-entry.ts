@@ -67,6 +67,7 @@ export const deeds = [
   { value: 'end-emergency-access', label: 'Ended emergency access' },
   { value: 'set-password', label: 'Set the password of a member' },
   { value: 'change-password', label: 'Changed their password' },
+  { value: 'reset-password', label: 'Chose another password by a mailed link' },
   { value: 'change-address', label: 'Changed their e-mail address' },
   { value: 'undo-address', label: 'Took their earlier e-mail address back' },
   { value: 'change-user', label: 'Changed their own name' },
