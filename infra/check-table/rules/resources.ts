@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { profileTypes } from '../../../shared/base/resource.ts';
 import { errorText } from '../../../shared/base/values.ts';
 import type { Item } from '../../../shared/carry/table/item.ts';
 import { keys, versionPrefix } from '../../../shared/carry/table/keys.ts';
@@ -91,7 +92,7 @@ export const historyIsComplete: TableRule = async (item, [project = '', type = '
 
 /** Its `refs` is the number of memberships that use it as profile; what was deleted is used by none. */
 export const usesAreCounted: TableRule = async (item, [project = '', type = '', id = ''], look) => {
-  if (!profileTypes.has(type)) return [];
+  if (!holders.has(type)) return [];
   const used = (await membershipsOf(look, project, `${type}/${id}`)).length;
   const isLive = isStanding(item);
   return [
@@ -103,10 +104,8 @@ export const usesAreCounted: TableRule = async (item, [project = '', type = '', 
   ];
 };
 
-const profileTypes: ReadonlySet<string> = new Set([
-  ...['Patient', 'Practitioner', 'RelatedPerson'],
-  ...['Bot', 'ClientApplication'],
-]);
+/** Of people and of programs. */
+const holders: ReadonlySet<string> = new Set([...profileTypes, 'Bot', 'ClientApplication']);
 
 /** The heads of the memberships that exist of a profile. @param profile its reference */
 async function membershipsOf(look: Look, project: string, profile: string): Promise<Item[]> {

@@ -283,11 +283,14 @@ function beyond(
 }
 
 /** What a membership may ask of its logins, and whether a change would ask for less: whoever asked for it was root, or had it so. */
-const asksLess = {
+const nothingAsked = () => false;
+const asksLess: Record<RightName, (before: Rights, after: Rights) => boolean> = {
+  ...{ admin: nothingAsked, accessPolicy: nothingAsked, access: nothingAsked, patient: nothingAsked },
+  ...{ emergencyPolicy: nothingAsked, mayGrant: nothingAsked },
   mfaRequired: (before, after) => before.mfaRequired === true && after.mfaRequired !== true,
   authentication: (before, after) =>
     before.authentication !== undefined && !isDeepStrictEqual(before.authentication, after.authentication),
-} satisfies Partial<Record<RightName, (before: Rights, after: Rights) => boolean>>;
+};
 const demands = typedKeys(asksLess);
 
 function partsOf(membership: Grant['membership'], policyAt: PolicyAt): Part[] {
