@@ -43,3 +43,14 @@ test('a word of docs/glossary.md is declared where it says', () => {
   });
   expect(wrong.map(([row]) => row)).toEqual([]);
 });
+
+test('docs/journeys.md goes where the code does', () => {
+  const page = readFileSync(join(root, 'docs/journeys.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| .+ \| `(\w+)` \| `([^`]+\.ts)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(35);
+  const wrong = rows.filter(([, name = '', file = '']) => {
+    const declared = new RegExp(`^export .*\\b${name}\\b`, 'm');
+    return !existsSync(join(root, file)) || !declared.test(readFileSync(join(root, file), 'utf8'));
+  });
+  expect(wrong.map(([row]) => row)).toEqual([]);
+});
