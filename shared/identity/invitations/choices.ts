@@ -70,7 +70,7 @@ function isChoosable({ membership, invitation }: Standing, nowMs: number, login:
 }
 
 /** Where the memberships of a User are, a hundred at the most, with their Projects. */
-export async function mirrorsOf(
+async function mirrorsOf(
   { table }: Pick<Services, 'table'>,
   userId: string,
   project?: string,
