@@ -6,8 +6,8 @@ import { botThat } from '../spec/running.ts';
 import { extension, newSubscription, until } from '../spec/subscribing.ts';
 
 const isLong = process.env.PORTICO_LONG === '1';
-const records = isLong ? 50 : 6;
-const versions = isLong ? 20 : 5;
+const records = isLong ? 50 : 4;
+const versions = isLong ? 20 : 4;
 const kills = isLong ? 12 : 2;
 
 let service: ServiceProcess;

@@ -7,7 +7,7 @@ import { allRuns } from './runs.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 
 /** Messages of each connection; the long form sends 20. */
-const each = isLong ? 20 : 3;
+const each = isLong ? 20 : 2;
 let service: ServiceProcess;
 let bot: string;
 
@@ -59,8 +59,8 @@ test(`50 connections of ${each} messages each run once each, in peace`, async ()
 }, 180_000);
 
 describe.each<[NodeJS.Signals, number, number]>([
-  ['SIGKILL', isLong ? 50 : 20, isLong ? 20 : 5],
-  ['SIGTERM', isLong ? 20 : 10, isLong ? 10 : 5],
+  ['SIGKILL', isLong ? 50 : 20, isLong ? 20 : 3],
+  ['SIGTERM', isLong ? 20 : 10, isLong ? 10 : 3],
 ])(
   'when the service ends by %s amid %i connections of %i messages and comes back',
   (signal, connections, count) => {

@@ -83,7 +83,7 @@ function large(mark: string, size = 120): SentResource {
 
 /** Hardly compressible, so that it is stored in parts. */
 function veryLarge(mark: string): SentResource {
-  const div = `<div>${randomBytes(600_000).toString('base64')}</div>`;
+  const div = `<div>${randomBytes(400_000).toString('base64')}</div>`;
   return { ...large(mark), text: { status: 'generated', div } };
 }
 

@@ -13,7 +13,7 @@ import { type Stage, startStage } from './stage.ts';
  * Another number, or others, by variables; the long form draws new ones, as properties do. WALKS_SHRINK=1 makes a
  * failing walk shorter, slowly.
  */
-const walks = Number(process.env.WALKS ?? (isLong ? 1000 : 200));
+const walks = Number(process.env.WALKS ?? (isLong ? 1000 : 100));
 const seed = Number(process.env.WALKS_SEED ?? (isLong ? Date.now() % 2 ** 31 : 20_260_101));
 const lanes = 4;
 
