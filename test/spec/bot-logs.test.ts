@@ -280,10 +280,8 @@ describe('the executions of a Bot', () => {
   test('are forgotten when the Project says so, and what leads to them', async () => {
     const bot = await talking();
     await execute(portico, bot, 'x');
-    const items = (await portico.local.scan()).filter(({ pk }) => pk.includes(`#RUNS#${bot}#`));
-    const notes = (await portico.local.scan()).filter(
-      ({ pk, sk }) => pk.endsWith('#RUN-DAYS') && sk.endsWith(`#${bot}`),
-    );
+    const items = await portico.local.scan(`#RUNS#${bot}#`);
+    const notes = (await portico.local.scan('#RUN-DAYS')).filter(({ sk }) => sk.endsWith(`#${bot}`));
     expect([items.length, notes.length]).toEqual([1, 1]);
     const daysOf = (item: Item | undefined) =>
       Math.round((Number(item?.ttl) * 1000 - Date.now()) / 86_400_000);

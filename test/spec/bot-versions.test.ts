@@ -168,8 +168,8 @@ describe('rolling back', () => {
     const bot = await botOf('a', 'b');
     const [, oldest] = versionsIn(await listVersions(bot)).map(({ hash }) => hash);
     await rollBack(bot, { version: oldest });
-    const events = (await portico.local.scan()).filter(
-      ({ pk, content }) => pk.includes('#AuditEvent#') && String(content).includes('"rollback"'),
+    const events = (await portico.local.scan('#AuditEvent#')).filter(({ content }) =>
+      String(content).includes('"rollback"'),
     );
     expect(events.some(({ content }) => String(content).includes(String(oldest)))).toBe(true);
   });

@@ -164,7 +164,7 @@ describe('a run and all that follow from it', () => {
     const records = await calmRecords(bot, 5);
     await setTreeRuns(64);
     expect(records.length).toBeLessThanOrEqual(13);
-    const trees = (await portico.local.scan()).filter(({ pk }) => pk.includes('#RUN-TREE#'));
+    const trees = await portico.local.scan('#RUN-TREE#');
     expect(trees.some(({ started }) => started === 12)).toBe(true);
     const logs = await portico.api('GET', `fhir/R4/Bot/${bot}/$logs?_count=20`);
     expect(logs.text).toContain('too-costly');

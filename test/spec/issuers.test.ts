@@ -127,8 +127,8 @@ describe('the issuers of a Project', () => {
   test('leave an AuditEvent when they change', async () => {
     const { json } = await external.configure({ issuer: own.issuer, clientId: 'audited' });
     await portico.api('DELETE', `${path}/${json.id}`);
-    const events = (await portico.local.scan()).filter(
-      ({ pk, content }) => pk.includes('#AuditEvent#') && String(content).includes(json.id),
+    const events = (await portico.local.scan('#AuditEvent#')).filter(({ content }) =>
+      String(content).includes(json.id),
     );
     const codes = events.map(({ content }) => JSON.parse(String(content)).subtype[0].code);
     expect(codes.sort().at(-1)).toBe('remove-issuer');

@@ -140,7 +140,7 @@ export async function membershipOf(portico: Portico, botId: string): Promise<str
 
 /** A Bot's execution records, first to last. */
 export async function recordsOf(portico: Portico, botId: string): Promise<Resource[]> {
-  const events = (await portico.local.scan())
+  const events = (await portico.local.scan(`#RUNS#${botId}#`))
     .filter(isAuditEvent)
     .flatMap((item) => storedResource(item) ?? []);
   return events

@@ -400,8 +400,8 @@ if (!isDeployed) {
     const { user, access_token, enrollUri } = await enrolled();
     const token = codeOf(enrollUri);
     expect((await mfa('disable', access_token, { token })).status).toBe(200);
-    const events = (await portico.local.scan()).filter(
-      ({ pk, content }) => pk.includes('#AuditEvent#') && String(content).includes(`User/${user}`),
+    const events = (await portico.local.scan('#AuditEvent#')).filter(({ content }) =>
+      String(content).includes(`User/${user}`),
     );
     const subtypes = events.map(({ content }) => JSON.parse(String(content)).subtype[0].code);
     expect(subtypes).toEqual(expect.arrayContaining(['enrol-second-factor', 'disable-second-factor']));

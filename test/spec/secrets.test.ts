@@ -166,7 +166,7 @@ describe('secrets', () => {
     await set(ofBot(bot), [{ name: 'A', valueString: 'gone soon' }]);
     expect((await portico.api('DELETE', `fhir/R4/Bot/${bot}`)).status).toBe(200);
     expect((await portico.api('GET', ofBot(bot))).status).toBe(404);
-    const left = (await portico.local.scan()).filter(({ pk, sk }) => pk.includes(bot) && sk === 'SECRETS');
+    const left = (await portico.local.scan(bot)).filter(({ sk }) => sk === 'SECRETS');
     expect(left).toEqual([]);
   });
 });

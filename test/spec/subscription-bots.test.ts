@@ -375,8 +375,8 @@ test.each(['bots', 'subscriptions'] as const)(
     await provision({ project, featuresOff: [feature] });
     await put(portico, { resourceType: 'Patient', gender: 'male', ...tag(feature) });
     await until(async () => {
-      const items = await portico.local.scan();
-      return items.some(({ pk }) => pk.includes('#WAITING#') && pk.includes(id)) ? true : undefined;
+      const items = await portico.local.scan('#WAITING#');
+      return items.some(({ pk }) => pk.includes(id)) ? true : undefined;
     }, 'a delivery that waits');
     expect(await notes(bot, 0)).toEqual([]);
     await provision({ project, featuresOff: [] });
@@ -398,8 +398,7 @@ test('a Project that is stopped runs no Bot, and delivers what waited when it go
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('stopped');
   await until(async () => {
-    const items = await portico.local.scan();
-    return items.some(({ pk }) => pk.includes('#WAITING#')) ? true : undefined;
+    return (await portico.local.scan('#WAITING#')).length > 0 ? true : undefined;
   }, 'a delivery that waits');
   await provision({ project, paused: false });
   expect((await notes(bot, 2)).map(({ input }) => input.gender)).toEqual(['male', 'female']);

@@ -1,12 +1,23 @@
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../shared/carry/table/item.ts';
 import type { Key } from '../../shared/carry/table/keys.ts';
 import { unpackText } from '../../shared/store/items/content.ts';
 import { isAuditEvent } from './stored.ts';
 
-/** Every item, the contents of audit entries as texts. */
-export async function scanAll(client: DynamoDBDocumentClient, tableName: string): Promise<Item[]> {
-  return (await scan(client, tableName, {})).map(withText);
+/**
+ * Every item, the contents of audit entries as texts.
+ * @param partition a text that the partition key of each holds
+ */
+export async function scanAll(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  partition?: string,
+): Promise<Item[]> {
+  const filter = {
+    FilterExpression: 'contains(pk, :partition)',
+    ExpressionAttributeValues: { ':partition': partition },
+  };
+  return (await scan(client, tableName, partition === undefined ? {} : filter)).map(withText);
 }
 
 /** The key of every item. */
@@ -17,7 +28,7 @@ export function scanKeys(client: DynamoDBDocumentClient, tableName: string): Pro
 async function scan(
   client: DynamoDBDocumentClient,
   tableName: string,
-  projection: { ProjectionExpression?: string },
+  choice: Partial<ScanCommandInput>,
 ): Promise<Item[]> {
   const items: Item[] = [];
   for (let from: Key | undefined; ; ) {
@@ -25,7 +36,7 @@ async function scan(
       new ScanCommand({
         TableName: tableName,
         ConsistentRead: true,
-        ...projection,
+        ...choice,
         ...(from ? { ExclusiveStartKey: from } : {}),
       }),
     );

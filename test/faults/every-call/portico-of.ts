@@ -8,7 +8,7 @@ import type { StillStack } from './still-stack.ts';
 /** The stack as specs speak to it. Who looks for a mail has sent what waits before. */
 export function porticoOf(stack: StillStack): Portico {
   const { baseUrl, demo, client, tableName, mailbox, dataDir, load, stop } = stack;
-  const scan = () => scanAll(client, tableName);
+  const scan = (partition?: string) => scanAll(client, tableName, partition);
   const sweep = async () => {
     const waiting = (await scan()).filter(({ pk }) => isOutboxKey(pk));
     const bodies = waiting.map(({ pk, sk }) => JSON.stringify({ pk, sk }));
