@@ -53,7 +53,13 @@ export async function startApp(): Promise<App> {
     portico,
     faults,
     async open(view) {
-      const context = await browser.newContext({ ...views[view], locale: 'en-GB', baseURL: portico.baseUrl });
+      const context = await browser.newContext({
+        ...views[view],
+        locale: 'en-GB',
+        baseURL: portico.baseUrl,
+        // What moves is drawn by the processor here.
+        reducedMotion: 'reduce',
+      });
       contexts.push(context);
       return noteFaults(await context.newPage());
     },
