@@ -4,6 +4,7 @@ import { Hl7Message } from '../../shared/bots/hl7/message.ts';
 import { normalise } from '../../shared/bots/hl7/standard.ts';
 import { encode, Hl7Error } from '../../shared/bots/hl7/text.ts';
 import fc from '../setup/fast-check.ts';
+import { casesOf } from '../setup/long.ts';
 import { contexts, segments } from './arbitraries.ts';
 
 const generated = fc.tuple(contexts, segments).map(([context, body]) => {
@@ -126,7 +127,7 @@ describe('any text', () => {
           expect(error).toBeInstanceOf(Hl7Error);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: casesOf(1000) },
     );
   });
 });

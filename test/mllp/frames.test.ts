@@ -7,6 +7,7 @@ import { answerFrames } from '../../mllp/src/receive/answer-frames.ts';
 import { LargeFrames } from '../../mllp/src/receive/receiver.ts';
 import { Gate } from '../../shared/base/gate.ts';
 import fc from '../setup/fast-check.ts';
+import { casesOf } from '../setup/long.ts';
 import { messageOf } from './sender.ts';
 
 const longest = 1000;
@@ -54,7 +55,7 @@ describe('any stream of frames', () => {
         const expected = messages(parts.map(([bytes]) => bytes));
         expect(decode(cut(wire(parts), places))).toEqual(expected);
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(2000) },
     );
   });
 
@@ -78,7 +79,7 @@ describe('any stream of frames', () => {
         const whole = Buffer.from(bytes);
         expect(decode(cut(whole, places), 20)).toEqual(decode([whole], 20));
       }),
-      { numRuns: 5000 },
+      { numRuns: casesOf(5000) },
     );
   });
 

@@ -11,6 +11,7 @@ import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { headAttributes } from '../../shared/store/items/content.ts';
 import fc from '../setup/fast-check.ts';
+import { casesOf } from '../setup/long.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 /**
@@ -235,7 +236,7 @@ describe('any policy, under any scopes', () => {
         for (const reference of found.read.keys()) expect(whole.read.has(reference)).toBe(true);
         for (const reference of found.search.keys()) expect(whole.search.has(reference)).toBe(true);
       }),
-      { numRuns: 80 },
+      { numRuns: casesOf(80) },
     );
   });
 
@@ -266,7 +267,7 @@ describe('any policy, under any scopes', () => {
         const restore = { ...write, body: { resourceType: 'Patient', id: 'p1', name, birthDate, gender } };
         await carryOut(stage.services, { ...by, ...(await administrator()) }, [restore]);
       }),
-      { numRuns: 80 },
+      { numRuns: casesOf(80) },
     );
   });
 });

@@ -11,6 +11,7 @@ import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import fc from '../setup/fast-check.ts';
+import { casesOf } from '../setup/long.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
 import { type Condition, condition, observation, type Plain } from './plain-search.ts';
 
@@ -76,7 +77,7 @@ describe('searches of random resources', () => {
       fc.asyncProperty(condition, async (one) => {
         expect((await find(queryOf([one], ['_count', '100']))).sort()).toEqual(plainly([one]).sort());
       }),
-      { numRuns: 120, seed: 13 },
+      { numRuns: casesOf(120), seed: 13 },
     );
   }, 600_000);
 
@@ -88,7 +89,7 @@ describe('searches of random resources', () => {
         const { total } = await searchResources(stage.services, caller, { type: 'Observation', query });
         expect([wanted, total]).toEqual([wanted, plainly(wanted).length]);
       }),
-      { numRuns: 200, seed: 23 },
+      { numRuns: casesOf(200), seed: 23 },
     );
   }, 600_000);
 
@@ -106,7 +107,7 @@ describe('searches of random resources', () => {
         ]);
         compared++;
       }),
-      { numRuns: 150, seed: 17 },
+      { numRuns: casesOf(150), seed: 17 },
     );
     expect(compared).toBeGreaterThan(40);
   });

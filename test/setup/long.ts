@@ -5,3 +5,6 @@ export const isLong = process.env.PORTICO_LONG === '1';
 
 /** A test that has no short form. */
 export const longTest = isLong ? test : test.skip;
+
+/** How many cases a costly property meets: half of these, and all in the long form. */
+export const casesOf = (all: number): number => (isLong ? all : Math.ceil(all / 2));
