@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnvironment } from '../infra/local/environment.ts';
 import { startStack } from '../infra/local/stack.ts';
-import { connectDynamoDb } from '../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../shared/aws/wire/dynamodb.ts';
 import { openTable, type Table } from '../shared/carry/table/table.ts';
 
 export interface BenchStack {

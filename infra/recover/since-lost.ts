@@ -4,13 +4,13 @@ import { type Key, keys, parseHead, versionPrefix } from '../../shared/carry/tab
 import type { ScannedPage } from '../../shared/carry/table/scan-page.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 import { ConditionFailed } from '../../shared/carry/table/transact.ts';
-import { indexEntry } from '../../shared/identity/audit/record.ts';
 import { countAdministrator } from '../../shared/identity/invitations/accept.ts';
 import { changeMembership } from '../../shared/identity/invitations/membership-actions.ts';
 import { featuresOff, projectSettings } from '../../shared/identity/projects/settings.ts';
 import { deliveryOf, laneKey, type RecordDelivery } from '../../shared/records/subscriptions/delivery.ts';
 import { rightsOf } from '../../shared/store/fhir/membership.ts';
 import { inlineResource, isStanding } from '../../shared/store/items/content.ts';
+import { indexEntry } from '../../shared/store/items/reindex.ts';
 import { keysOfStates, removeStale } from '../../shared/store/items/upkeep.ts';
 
 /** A Project that was disabled or deleted since is disabled; of other settings since, these are told. */

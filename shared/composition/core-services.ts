@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectDynamoDb } from '../aws/dynamodb.ts';
+import { connectDynamoDb } from '../aws/wire/dynamodb.ts';
 import { countVariable, type Environment, requireVariable } from '../base/env.ts';
 import { consoleAccessLog, consoleLog, fileAccessLog, type Log, measuringLog } from '../base/log.ts';
 import { frontOf, sourceSeal } from '../carry/keys/origin-secret.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { busService, serveAws } from '../../infra/local/services/aws.ts';
 import { type LocalQueues, openLocalQueues } from '../../infra/local/services/queues.ts';
-import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../shared/aws/wire/dynamodb.ts';
 import { openTable, type Table } from '../../shared/carry/table/table.ts';
 import { type Bundles, deployedBundles } from './deployed-bundles.ts';
 import { type HostedFunction, hostFunction } from './hosted-function.ts';

@@ -1,7 +1,7 @@
 import type { Services } from '../../shared/carry/services.ts';
 import { parseKey } from '../../shared/carry/work/queue.ts';
-import { indexEntry } from '../../shared/identity/audit/record.ts';
 import { messagesOf, type Written } from '../../shared/records/dispatch/dispatch.ts';
+import { indexEntry } from '../../shared/store/items/reindex.ts';
 import { keepIndex, parseUpkeep } from '../../shared/store/items/upkeep.ts';
 
 /** What the stream brings about in the index, without queues in between. */

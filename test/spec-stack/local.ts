@@ -7,7 +7,7 @@ import { readEnvironment, useHandlerEnvironment } from '../../infra/local/enviro
 import { type MailFault, type SentMails, sentMails } from '../../infra/local/services/mailbox.ts';
 import type { Stack } from '../../infra/local/stack.ts';
 import type { DeployedFunction } from '../../infra/permissions.ts';
-import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../shared/aws/wire/dynamodb.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import { openTable, type Table } from '../../shared/carry/table/table.ts';
 import { roomiestFolder } from '../setup/roomiest-folder.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 import { startTable } from '../../infra/local/table.ts';
-import { connectDynamoDb } from '../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../shared/aws/wire/dynamodb.ts';
 import type { Resource } from '../../shared/base/resource.ts';
 import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
 import { emptyMemory, type Services } from '../../shared/carry/services.ts';

@@ -2,7 +2,7 @@ import type { Resource } from '../../shared/base/resource.ts';
 import { unlimitedBudget } from '../../shared/carry/table/budget.ts';
 import type { Actor, NamedPolicy } from '../../shared/identity/gate/actor.ts';
 import * as own from '../../shared/identity/policies/own-access.ts';
-import type { Interaction } from '../../shared/identity/policies/rule.ts';
+import type { Interaction } from '../../shared/identity/policies/parse-policy.ts';
 import { withoutFields } from '../../shared/store/fhir/fields.ts';
 import type { ProjectMembership } from '../../shared/store/fhir/membership.ts';
 import fc from '../setup/fast-check.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 // biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../../shared/aws/wire/dynamodb.ts';
 import type { Item } from '../../../shared/carry/table/item.ts';
 import type { Key } from '../../../shared/carry/table/keys.ts';
 import { scanPage } from '../../../shared/carry/table/scan-page.ts';

@@ -9,7 +9,7 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../../shared/aws/wire/dynamodb.ts';
 import { errorName } from '../../../shared/base/values.ts';
 import { scanPage } from '../../../shared/carry/table/scan-page.ts';
 import { openTable } from '../../../shared/carry/table/table.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../../shared/aws/wire/dynamodb.ts';
 import { openTable, type Table } from '../../../shared/carry/table/table.ts';
 import { text } from '../../command.ts';
 import { stageNamed } from '../../context.ts';

@@ -1,4 +1,4 @@
-import { type DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   BatchWriteCommand,
@@ -15,7 +15,7 @@ import { constructStack } from '@smithy/core/client';
 import { getRetryPlugin } from '@smithy/core/retry';
 import { fieldsOf } from '../../base/values.ts';
 import { fromAttributes, toAttributes } from './attribute.ts';
-import { createExchanger, type Exchanger, type Patience, signedPost } from './transport.ts';
+import { createExchanger, type Exchanger, type Patience, patience, signedPost } from './transport.ts';
 
 /**
  * Requests and answers of DynamoDB as JSON, from and to what the commands of @aws-sdk/lib-dynamodb take and
@@ -164,4 +164,15 @@ export function directDocumentClient(
     return (await handler(command as never)).output;
   };
   return Object.assign(document, { middlewareStack: stack, send, destroy: () => exchanger.close() });
+}
+
+const maxAttempts = 5;
+
+/**
+ * Connects to DynamoDB; `endpoint` only for a local engine. A request that hangs is repeated (transactions carry a
+ * token, so none is applied twice). A local engine is waited for: there is no other one to ask.
+ */
+export function connectDynamoDb(endpoint: string | undefined): DynamoDBDocumentClient {
+  if (endpoint) return directDocumentClient(new DynamoDBClient({ maxAttempts, endpoint }), { endpoint });
+  return directDocumentClient(new DynamoDBClient({ maxAttempts }), { patience });
 }

@@ -7,8 +7,7 @@ import {
   type HttpResponse,
   textResponse,
 } from '../../carry/http/response.ts';
-import { parseIdempotencyKey } from '../../identity/gate/claim.ts';
-import { replayed } from '../../identity/gate/once.ts';
+import { parseIdempotencyKey, replayed } from '../../identity/gate/claim.ts';
 import { parseRunKey } from './cancel.ts';
 import type { Accepted } from './claim.ts';
 import type { Executed } from './execute.ts';

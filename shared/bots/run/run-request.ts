@@ -13,13 +13,20 @@ import {
 import { deepestRun, longestBodyBytes, longestLogBytes } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import type { Reference } from '../../base/resource.ts';
-import { isCredentialHeader } from '../../carry/address-guard/credential-headers.ts';
 import { mintRunToken, type Run, type RunCaller } from '../../identity/gate/access-token.ts';
 import { isInEmergency } from '../../identity/gate/emergency.ts';
 import { parseResourceScope } from '../../identity/policies/smart-scope.ts';
 import { limitsOf } from '../bot/settings.ts';
 import { callsOf } from './bounds.ts';
-import type { Compiled, ReturnedValue, RunInput, RunOutcome, RunRequest, RunResult } from './contract.ts';
+import {
+  type Compiled,
+  isCredentialHeader,
+  type ReturnedValue,
+  type RunInput,
+  type RunOutcome,
+  type RunRequest,
+  type RunResult,
+} from './contract.ts';
 import type { GatheredRun } from './gather-run.ts';
 import type { ExecuteRequest, ExecuteServices } from './services.ts';
 

@@ -4,7 +4,6 @@ import { isUtf8 } from 'node:buffer';
 import http, { type Agent } from 'node:http';
 import https from 'node:https';
 import { errorCode } from '../../base/values.ts';
-import { isCredentialHeader } from '../../carry/address-guard/credential-headers.ts';
 import {
   FetchRefused,
   type GuardedResponse,
@@ -12,7 +11,7 @@ import {
   isAllowedHost,
   type Reach,
 } from '../../carry/address-guard/guarded-request.ts';
-import type { RunRequest } from '../run/contract.ts';
+import { isCredentialHeader, type RunRequest } from '../run/contract.ts';
 import { type FetchAnswer, mostFetchesAtOnce, type WireRequest, type WireResponse } from './protocol.ts';
 
 export function createRunNetwork(

@@ -330,3 +330,10 @@ function hash(...parts: string[]): string {
 function shardOf(text: string, shards: number): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) % shards;
 }
+
+const longestSortKey = 1024;
+
+/** Whether DynamoDB would take it as a sort key. */
+export function isSortKey(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= longestSortKey;
+}

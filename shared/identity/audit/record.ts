@@ -2,10 +2,6 @@ import { Refusal } from '../../base/refusal.ts';
 import { isId } from '../../base/resource.ts';
 import { errorName } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
-import { type Key, parseHead } from '../../carry/table/keys.ts';
-import { readItem, type Table } from '../../carry/table/table.ts';
-import { inlineResource } from '../../store/items/content.ts';
-import { leadingItems } from '../../store/items/reindex.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { type Audited, agentOfCaller, auditItem, details } from './audit-event.ts';
@@ -108,16 +104,4 @@ const isOfResource = /^batch$|\/\{resourceType\}\/\{id\}/;
 
 function referenceTo(type: string, id: string): { reference?: string } {
   return /^[A-Z][A-Za-z]{1,63}$/.test(type) && isId(id) ? { reference: `${type}/${id}` } : {};
-}
-
-/**
- * Writes what leads to an audit entry beside its time, which its own transaction left out. Doing it twice
- * does no harm.
- * @param key of the entry
- */
-export async function indexEntry(table: Table, key: Key): Promise<void> {
-  const target = parseHead(key);
-  const head = await readItem(table, key);
-  const event = inlineResource('AuditEvent', head);
-  if (target && head && event) await table.write(leadingItems(target.project, event, head));
 }

@@ -20,8 +20,7 @@ import {
   type ProjectFeature,
   requestShareOf,
 } from '../projects/settings.ts';
-import { type Caller, type Claims, unauthorized } from './access-token.ts';
-import { isOwnClient } from './built-in-client.ts';
+import { type Caller, type Claims, isOwnClient, unauthorized } from './access-token.ts';
 import { activeGrant, type EmergencyGrant, isInEmergency } from './emergency.ts';
 import { hasEndedWith, idleSecondsOf, isIdleItem } from './idle-time.ts';
 

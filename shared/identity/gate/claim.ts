@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { invalidField, Refusal } from '../../base/refusal.ts';
+import type { HttpResponse } from '../../carry/http/response.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
@@ -138,4 +139,9 @@ function readKept(item: Item, claim: Claim, nowMs: number): { result: unknown } 
 
 function claimItem({ key, id, fingerprint, untilMs }: Claim, nowMs: number): Item {
   return { ...key, id, fingerprint, untilMs, ttl: Math.ceil(nowMs / 1000) + keptSeconds };
+}
+
+/** The header that tells a repeated answer from a first one. */
+export function replayed(response: HttpResponse): HttpResponse {
+  return { ...response, headers: { ...response.headers, 'idempotency-replayed': 'true' } };
 }

@@ -4,8 +4,7 @@ import { stored } from '../../base/schema.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { getsRefreshTokens, isOffline } from '../policies/smart-scope.ts';
 import type { ProjectSettings } from '../projects/settings.ts';
-import { accessTokenSeconds } from './access-token.ts';
-import { isOwnClient } from './built-in-client.ts';
+import { accessTokenSeconds, isOwnClient } from './access-token.ts';
 
 const loginUse = object({
   kind: string(),

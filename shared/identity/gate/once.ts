@@ -16,6 +16,7 @@ import {
   newClaim,
   parseIdempotencyKey,
   releaseClaim,
+  replayed,
 } from './claim.ts';
 
 interface OnceOptions<Request, Result> {
@@ -59,11 +60,6 @@ export function once<Request extends HttpRequest & { caller: Caller }, Result>(
     else await keepResult(services, claim, keep(result), request.traceId);
     return answer(result, request);
   };
-}
-
-/** The header that tells a repeated answer from a first one. */
-export function replayed(response: HttpResponse): HttpResponse {
-  return { ...response, headers: { ...response.headers, 'idempotency-replayed': 'true' } };
 }
 
 /** Only whoever may still do it is told what was done. */

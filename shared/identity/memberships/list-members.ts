@@ -2,6 +2,7 @@ import type { Reference, Resource } from '../../base/resource.ts';
 import { noteShown } from '../../carry/disclosure.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
+import { isSortKey } from '../../carry/table/keys.ts';
 import type { MembershipAccess, ProjectMembership } from '../../store/fhir/membership.ts';
 import {
   isMemberFound,
@@ -11,7 +12,7 @@ import {
 } from '../../store/index/index-items.ts';
 import { indexedId, type KeyRange } from '../../store/index/key-range.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { isSortKey, readCursor, writeCursor } from '../../store/items/page.ts';
+import { readCursor, writeCursor } from '../../store/items/page.ts';
 import { candidatesMerged, countEntries, inBatches, type TypeTable } from '../../store/items/read-ranges.ts';
 import { readHeads } from '../../store/items/versions.ts';
 import { type Filter, matchesAll } from '../../store/search/filter.ts';

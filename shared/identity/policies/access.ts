@@ -4,7 +4,7 @@ import { noteWhole } from '../../carry/disclosure.ts';
 import { withoutEmpty, withoutFields } from '../../store/fhir/fields.ts';
 import type { Actor } from '../gate/actor.ts';
 import * as own from './own-access.ts';
-import type { Interaction, Rule } from './rule.ts';
+import type { Interaction, Rule } from './parse-policy.ts';
 import { looksAt, type Searched } from './rules.ts';
 
 /**

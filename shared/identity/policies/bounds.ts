@@ -24,7 +24,7 @@ import { inlineResource } from '../../store/items/content.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { type Actor, isRoot, policyKey } from '../gate/actor.ts';
 import { exceeding } from './contains.ts';
-import type { Rule } from './rule.ts';
+import type { Rule } from './parse-policy.ts';
 import { defaultRules, isOwnVariable, policyRules, rulesForAnybody, unknownValue } from './rules.ts';
 
 /** Who gives. */

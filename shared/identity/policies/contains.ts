@@ -4,7 +4,7 @@
  */
 
 import { isAdministrative } from '../../base/resource.ts';
-import type { Interaction, Rule } from './rule.ts';
+import type { Interaction, Rule } from './parse-policy.ts';
 
 /** The first of the rules that no single one of `held` contains; undefined when nothing of them is more. */
 export function exceeding(held: readonly Rule[], rules: readonly Rule[]): Rule | undefined {

@@ -4,7 +4,7 @@ import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { type Actor, namedPolicies } from '../gate/actor.ts';
 import { activeGrant, type EmergencyHeads } from '../gate/emergency.ts';
 import { matchingRules } from './own-access.ts';
-import type { Interaction } from './rule.ts';
+import type { Interaction } from './parse-policy.ts';
 import { administratorWords, ruleWords } from './rule-words.ts';
 
 /** A member as somebody who looks on: an actor for reading alone, which no token stands for. */

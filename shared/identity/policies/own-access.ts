@@ -6,7 +6,7 @@ import { isAdministrative, type Resource } from '../../base/resource.ts';
 import { commonFields, keepFields, withoutFields } from '../../store/fhir/fields.ts';
 import { type Actor, mayAdminister } from '../gate/actor.ts';
 import { closedFields, closesBytes, isInEvery } from './contains.ts';
-import { type Interaction, type Rule, reading } from './rule.ts';
+import { type Interaction, type Rule, reading } from './parse-policy.ts';
 import {
   type Criterion,
   criterionOf,

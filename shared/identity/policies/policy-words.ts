@@ -1,7 +1,6 @@
 import { fieldsOf } from '../../base/values.ts';
 import { closedFields, closesAll, contains, speaksOfAll } from './contains.ts';
-import { type PolicyEntry, parsePolicy } from './parse-policy.ts';
-import { type Interaction, reading, variable } from './rule.ts';
+import { type Interaction, type PolicyEntry, parsePolicy, reading, variable } from './parse-policy.ts';
 import { joinWords, ruleWords, type Statement, type Whom } from './rule-words.ts';
 
 /** A statement, and which entry of the policy says so, counted from 0. */

@@ -8,7 +8,7 @@ import {
 } from '../../store/index/registry.ts';
 import { splitValue, unescapeValue } from '../../store/index/value.ts';
 import { closesBytes } from './contains.ts';
-import { type Interaction, type Rule, reading, variable, writing } from './rule.ts';
+import { type Interaction, type Rule, reading, variable, writing } from './parse-policy.ts';
 import { rulesOfKind } from './rules-of-kind.ts';
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -1,6 +1,6 @@
 import type { ProfileType } from '../../base/resource.ts';
 import { isKeyOf } from '../../base/values.ts';
-import { type Interaction, type Rule, reading, writing } from './rule.ts';
+import { type Interaction, type Rule, reading, writing } from './parse-policy.ts';
 
 /** A record by its reference, and by its id alone. */
 interface Named {

@@ -5,8 +5,7 @@ import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import type { ParameterStep } from '../../store/index/registry.ts';
 import type { Filter } from '../../store/search/filter.ts';
 import type { Actor, NamedPolicy } from '../gate/actor.ts';
-import { parsePolicy } from './parse-policy.ts';
-import { type Rule, variable } from './rule.ts';
+import { parsePolicy, type Rule, variable } from './parse-policy.ts';
 import { newRule, rulesOfKind } from './rules-of-kind.ts';
 import { interactionsOf, type ResourceScope, resourceScopes } from './smart-scope.ts';
 

@@ -1,4 +1,4 @@
-import type { Interaction } from './rule.ts';
+import type { Interaction } from './parse-policy.ts';
 
 const scopeContexts = ['patient', 'user', 'system'] as const;
 

@@ -4,7 +4,7 @@ import type { Resource } from '../../base/resource.ts';
 import { fields, optionalField, optionalText, parse, requiredText } from '../../base/schema.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
-import { builtInClient } from '../gate/built-in-client.ts';
+import { builtInClient } from '../gate/access-token.ts';
 import { findClientApplication } from '../memberships/program.ts';
 import { readScope, scopeFault } from '../policies/scope.ts';
 import { getsRefreshTokens } from '../policies/smart-scope.ts';

@@ -8,7 +8,7 @@ import { readAll } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { isOwnClient } from '../gate/built-in-client.ts';
+import { isOwnClient } from '../gate/access-token.ts';
 import type { MailKind, SecurityEvent } from '../mail/letters.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
 

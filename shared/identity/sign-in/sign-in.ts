@@ -5,7 +5,7 @@ import { keys } from '../../carry/table/keys.ts';
 import { orThrow } from '../../carry/table/transact.ts';
 import { textOf } from '../../store/index/value.ts';
 import { inlineResource } from '../../store/items/content.ts';
-import { builtInClient } from '../gate/built-in-client.ts';
+import { builtInClient } from '../gate/access-token.ts';
 import { choicesWithin } from '../invitations/choices.ts';
 import { emailLogin, findPerson } from '../invitations/person.ts';
 import { normaliseAddress } from '../mail/address.ts';

@@ -6,7 +6,7 @@ import { type Found, readItem } from '../../carry/table/table.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { record } from '../audit/record.ts';
-import { isOwnClient } from '../gate/built-in-client.ts';
+import { isOwnClient } from '../gate/access-token.ts';
 import { followsIdleTime, hasEndedWith, idleMsOf, isIdle, usedAt } from '../gate/idle-time.ts';
 import { isDisabled } from '../projects/settings.ts';
 import { endLogin, idOfLogin, isAlive, type Login } from '../sign-in/logins.ts';

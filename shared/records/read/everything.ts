@@ -3,6 +3,7 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
+import { isSortKey } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
 import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
@@ -10,13 +11,7 @@ import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
 import { type OpenedResource, openState } from '../../store/items/content.ts';
-import {
-  isSortKey,
-  type PositionedValue,
-  readCursor,
-  takePage,
-  writeCursor,
-} from '../../store/items/page.ts';
+import { type PositionedValue, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
 import {
   type Candidate,
   candidatesInTurn,

@@ -2,7 +2,7 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { keys, versionPrefix } from '../../carry/table/keys.ts';
+import { isSortKey, keys, versionPrefix } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { mayInteract, visible } from '../../identity/policies/access.ts';
@@ -10,13 +10,7 @@ import { historyIndex, historyShards } from '../../store/index/index-items.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
 import { openState } from '../../store/items/content.ts';
-import {
-  isSortKey,
-  type PositionedValue,
-  readCursor,
-  takePage,
-  writeCursor,
-} from '../../store/items/page.ts';
+import { type PositionedValue, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
 import { type Candidate, candidatesMerged, inBatches, mergeSorted } from '../../store/items/read-ranges.ts';
 import {
   committedVersion,

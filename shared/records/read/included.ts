@@ -10,7 +10,7 @@ import {
   seesAll,
   visible,
 } from '../../identity/policies/access.ts';
-import type { Rule } from '../../identity/policies/rule.ts';
+import type { Rule } from '../../identity/policies/parse-policy.ts';
 import { targetsOf } from '../../store/fhir/structures.ts';
 import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mostEntryCharacters } from '../../base/limits.ts';
 import { invalidField } from '../../base/refusal.ts';
+import { isSortKey } from '../../carry/table/keys.ts';
 
 /** One thing that a listing comes to, in its order. */
 export interface PositionedValue<T, P> {
@@ -108,13 +109,6 @@ export function sortKeyBetween(from: string, to: string) {
 export function sortKeyWith(prefix: string) {
   return (position: unknown): string | undefined =>
     isSortKey(position) && position.startsWith(prefix) ? position : undefined;
-}
-
-const longestSortKey = 1024;
-
-/** Whether DynamoDB would take it as a sort key. */
-export function isSortKey(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= longestSortKey;
 }
 
 function pairIn(cursor: string): unknown[] {

@@ -3,12 +3,12 @@ import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { isKey, type Key, keys, parseHead } from '../../carry/table/keys.ts';
-import type { Table } from '../../carry/table/table.ts';
+import { readItem, type Table } from '../../carry/table/table.ts';
 import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import { indexKeys, indexVersion, retiredKeys } from '../index/index-items.ts';
 import { isResourceType } from '../index/registry.ts';
 import { indexItems } from './change.ts';
-import { inChunks, openState } from './content.ts';
+import { inChunks, inlineResource, openState } from './content.ts';
 
 /** The table is scanned in so many parts, each by one worker at a time. */
 const segments = 8;
@@ -177,4 +177,16 @@ async function wrongItems(table: Table, project: string, head: Item | undefined)
 export function leadingItems(project: string, resource: Resource, { versionId, ttl }: Item): Item[] {
   const items = indexItems(indexKeys(project, resource).values(), String(versionId));
   return ttl === undefined ? items : items.map((item) => ({ ...item, ttl }));
+}
+
+/**
+ * Writes what leads to an audit entry beside its time, which its own transaction left out. Doing it twice
+ * does no harm.
+ * @param key of the entry
+ */
+export async function indexEntry(table: Table, key: Key): Promise<void> {
+  const target = parseHead(key);
+  const head = await readItem(table, key);
+  const event = inlineResource('AuditEvent', head);
+  if (target && head && event) await table.write(leadingItems(target.project, event, head));
 }

@@ -1,12 +1,11 @@
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, parseHead, versionPrefix } from '../../carry/table/keys.ts';
+import { isSortKey, type Key, keys, parseHead, versionPrefix } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { isResourceType } from '../index/registry.ts';
 import { inChunks, isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
-import { sortKeyWith } from './page.ts';
 
 /** One resource of a Project. */
 export interface ResourceKey {
@@ -64,7 +63,7 @@ export async function* listVersions(
 /** A position of `listVersions` as it comes back in a cursor; undefined for anything else. */
 export function parseVersionPosition(value: unknown): VersionPosition | undefined {
   const { sk, expected } = fieldsOf(value);
-  const at = sortKeyWith(versionPrefix)(sk);
+  const at = isSortKey(sk) && sk.startsWith(versionPrefix) ? sk : undefined;
   return at !== undefined && typeof expected === 'string' ? { sk: at, expected } : undefined;
 }
 

@@ -13,7 +13,7 @@ import { busService, invokeService, serveAws } from '../../../infra/local/servic
 import { type Mailbox, openMailbox } from '../../../infra/local/services/mailbox.ts';
 import { openLocalQueues } from '../../../infra/local/services/queues.ts';
 import { startTable } from '../../../infra/local/table.ts';
-import { connectDynamoDb } from '../../../shared/aws/dynamodb.ts';
+import { connectDynamoDb } from '../../../shared/aws/wire/dynamodb.ts';
 import type { JobEvent } from '../../../shared/bots/run/services.ts';
 import { roomiestFolder } from '../../setup/roomiest-folder.ts';
 import { serveKms } from './serve-kms.ts';

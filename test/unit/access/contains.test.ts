@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Resource } from '../../../shared/base/resource.ts';
 import { contains, exceeding } from '../../../shared/identity/policies/contains.ts';
+import type { Rule } from '../../../shared/identity/policies/parse-policy.ts';
 import { parsePolicy } from '../../../shared/identity/policies/parse-policy.ts';
-import type { Rule } from '../../../shared/identity/policies/rule.ts';
 import { policyRules, rulesForAnybody } from '../../../shared/identity/policies/rules.ts';
 import fc from '../../setup/fast-check.ts';
 import { parameters, policyEntry, reachOf } from '../../walks/reach.ts';
