@@ -53,7 +53,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Combining marks, and the two letters of full width that become some. */
+/** Combining marks, and the two letters of half width that normalisation makes marks. */
 const marks = /[\p{M}\uff9e\uff9f]+/gu;
 const mostMarks = 30;
 

@@ -126,12 +126,13 @@ export async function openHit(
   isRightPlace: (resource: Resource) => boolean = () => true,
 ): Promise<Omit<Hit, 'position'> | undefined> {
   const version = `${head.pk} ${head.sk} ${head.versionId}`;
-  const { unseen } = reader.table.budget;
+  const isJudged = reader.maySee !== undefined && !reader.seesAll?.(type);
+  const unseen = isJudged ? reader.table.budget.unseen : undefined;
   if (unseen?.has(version)) return undefined;
   const opened = await openState(reader.table, head);
   if (!opened) return undefined;
   const { resource, characters } = opened;
-  if (reader.maySee && !reader.seesAll?.(type) && !(await reader.maySee(resource))) {
+  if (isJudged && !(await reader.maySee?.(resource))) {
     unseen?.add(version);
     return undefined;
   }
