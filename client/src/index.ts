@@ -12,6 +12,7 @@ export type {
   InviteAccess,
   InviteExtension,
   InviteRequest,
+  InviteRights,
   ProjectMembership,
   Reference,
 } from './invite-request.ts';

@@ -4,7 +4,7 @@ import type { Item } from '../../shared/carry/table/item.ts';
 import { type Key, keys } from '../../shared/carry/table/keys.ts';
 import type { ScannedPage } from '../../shared/carry/table/scan-page.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
-import { type Classified, classify, expiring, rulesFor } from './key-rules.ts';
+import { type Classified, classify, expires, rulesFor } from './key-rules.ts';
 import { type Look, lookAt, type TableFinding } from './rule.ts';
 
 /** All that is wrong with an item; what no longer is there, or has expired, is right. */
@@ -21,7 +21,7 @@ async function checkItem(item: Item, look: Look): Promise<TableFinding[]> {
       rule(item, named, look).catch((error: unknown) => [{ text: `it cannot be read: ${errorText(error)}` }]),
     ),
   );
-  const staysForEver = expiring.has(found.pattern) && item.ttl === undefined;
+  const staysForEver = expires[found.pattern] && item.ttl === undefined;
   return [
     ...findings.flat(),
     ...(staysForEver ? [{ text: 'it has no time to live' }] : []),

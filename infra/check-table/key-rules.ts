@@ -55,14 +55,23 @@ const rulesOfType: Readonly<Record<string, readonly TableRule[]>> = {
   Subscription: [bots.subscriptionIsListed],
 };
 
-/** Items without a time to live would stay for ever. */
-export const expiring: ReadonlySet<KeyPattern> = new Set<KeyPattern>([
-  ...(['page', 'condition', 'run', 'runDay', 'job', 'cancelledRun', 'origin', 'runTree'] as const),
-  ...(['export', 'exportFile', 'exportNote', 'delivery', 'laneEntry', 'waitingLane', 'attempt'] as const),
-  ...(['rate', 'idempotency', 'addressChange', 'addressUndo', 'userLogin', 'assertion', 'attempts'] as const),
-  ...(['sourceAttempts', 'outbox', 'resetMail', 'addressMail', 'noticeMail', 'failureMail'] as const),
-  ...(['emergencyMail', 'mailQuota', 'knownSignIn', 'share'] as const),
-]);
+/** Whether all items of a pattern must have a time to live: without one they would stay for ever. */
+export const expires: Readonly<Record<KeyPattern, boolean>> = {
+  ...{ page: true, condition: true, run: true, runDay: true, job: true, cancelledRun: true, origin: true },
+  ...{ runTree: true, export: true, exportFile: true, exportNote: true, delivery: true, laneEntry: true },
+  ...{ waitingLane: true, attempt: true, rate: true, idempotency: true, addressChange: true },
+  ...{ addressUndo: true, userLogin: true, assertion: true, attempts: true, sourceAttempts: true },
+  ...{ outbox: true, resetMail: true, addressMail: true, noticeMail: true, failureMail: true },
+  ...{ emergencyMail: true, mailQuota: true, knownSignIn: true, share: true },
+  ...{ resource: false, version: false, part: false, index: false, pending: false, reindex: false },
+  ...{ logEntry: false, exporting: false, botCode: false, botSourceMap: false, botSource: false },
+  ...{ botVersion: false, botSecrets: false, botIdentifier: false, subscription: false },
+  ...{ subscriptionSecrets: false, delivering: false, evaluating: false, running: false, schedule: false },
+  ...{ projectSecrets: false, person: false, administrators: false, complaint: false, issuer: false },
+  ...{ subject: false, deletion: false, user: false, password: false, userSubject: false },
+  ...{ userMembership: false, mfa: false, address: false, client: false, login: false, publicKeys: false },
+  ...{ stageKey: false, stageSecret: false, due: false },
+};
 
 /** A key, and what it was made of: its pattern, and the arguments of that, in their order. */
 export interface Classified {

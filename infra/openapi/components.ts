@@ -1,4 +1,5 @@
 import { projectFeatures } from '../../shared/identity/projects/settings.ts';
+import type { RightName } from '../../shared/store/fhir/membership.ts';
 import { type JsonSchema, object, ref, text } from './words.ts';
 
 const flag = { type: 'boolean' };
@@ -18,6 +19,12 @@ const failureCount = {
   'looked!': said(number, 'How many of the latest were looked at'),
   'failed!': number,
   last: said(instant, 'When the latest that failed ended'),
+};
+
+const rights: Readonly<Record<RightName, JsonSchema>> = {
+  ...{ admin: flag, accessPolicy: reference, access: listOf(anything), emergencyPolicy: reference },
+  ...{ mayGrant: listOf(reference), patient: listOf(reference), mfaRequired: flag },
+  authentication: said({}, '`password`, or the issuer that must have signed the person in'),
 };
 
 /** What routes answer, and FHIR as far as its shape does not depend on the type. */
@@ -54,10 +61,10 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
     value: {},
   }),
   ProjectMembership: ofType('ProjectMembership', {
-    ...{ project: reference, user: reference, profile: reference, active: flag, admin: flag },
-    ...{ accessPolicy: reference, emergencyPolicy: reference, mayGrant: listOf(reference) },
-    ...{ access: listOf(anything), externalId: text, invitedBy: reference, patient: listOf(reference) },
-    ...{ mfaRequired: flag, extension: listOf(anything) },
+    ...{ project: reference, user: reference, profile: reference, active: flag, ...rights },
+    externalId: text,
+    userName: said(text, 'The address that the Project knows the person by'),
+    ...{ invitedBy: reference, extension: listOf(anything) },
   }),
   ClientApplication: ofType('ClientApplication', {
     ...{ name: text, description: text, secret: said(text, 'Shown once'), redirectUris: listOf(text) },

@@ -1,12 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { InferInput } from 'valibot';
 import {
   clientCredentials,
   createPortico,
+  type InviteRequest,
+  type InviteRights,
   OAuthError,
   OperationOutcomeError,
   type Portico,
 } from '../../client/src/index.ts';
+import type { ProfileType } from '../../shared/base/resource.ts';
+import type { inviteBody } from '../../shared/identity/invitations/parse-invite.ts';
+import type { rightsEntries } from '../../shared/identity/invitations/parse-rights.ts';
 import { type Loopback, startLoopback } from './loopback.ts';
+
+/** What an invite may say is what the service reads of it, name by name: else this does not compile. */
+type Same<One, Other> = [keyof One, keyof Other] extends [keyof Other, keyof One] ? true : never;
+const _isWhole: [
+  Same<InviteRequest, InferInput<typeof inviteBody>>,
+  Same<InviteRights, typeof rightsEntries>,
+  Same<Required<InviteRequest>['membership'], NonNullable<InferInput<typeof inviteBody>['membership']>>,
+  Record<InviteRequest['resourceType'], true> extends Record<ProfileType, true> ? true : never,
+] = [true, true, true, true];
 
 const hl7 = 'x-application/hl7-v2+er7';
 const form = 'application/x-www-form-urlencoded';

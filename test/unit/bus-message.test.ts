@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { runRecordId } from '../../shared/carry/table/entry-id.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import type { BusEvent } from '../../shared/carry/work/bus-event.ts';
-import { busMessage } from '../../shared/records/dispatch/dispatch.ts';
+import { messagesOf } from '../../shared/records/dispatch/dispatch.ts';
 
-type Written = Parameters<typeof busMessage>[0];
+type Written = Parameters<typeof messagesOf>[0];
 
 const head = (type: string, versionId: string, more: Record<string, unknown> = {}) => ({
   ...keys.resource('p', type, type === 'Project' ? 'p' : 'x'),
@@ -30,7 +30,7 @@ const run = (more = {}) => ({
 });
 const executed = JSON.stringify({ bot: 'x', run: 'r', outcome: 'returned', durationMs: 3, trace: 't' });
 
-const eventOf = (written: Written) => busMessage(written).bus?.body as BusEvent | undefined;
+const eventOf = (written: Written) => messagesOf(written).bus?.body as BusEvent | undefined;
 
 describe('the bus is told', () => {
   test.each<[string, Written, string | undefined]>([

@@ -17,6 +17,7 @@ import {
   type Owner,
   shareOf,
 } from '../../shared/carry/shares.ts';
+import { rightsEntries } from '../../shared/identity/invitations/parse-rights.ts';
 import { invitationStates } from '../../shared/identity/invitations/states.ts';
 import { settingBounds, settingDefaults } from '../../shared/identity/projects/settings.ts';
 import { mostOfProject } from '../../shared/records/subscriptions/deliver/steps.ts';
@@ -45,6 +46,7 @@ function says(text: string, phrase: string): boolean {
 test.each<[page: string, what: string, names: readonly string[]]>([
   ['bots.md', 'content type', Object.values(inputTypes).map(code)],
   ['bots.md', 'setting of a Bot', Object.keys(settingEntries).map(code)],
+  ['identity.md', 'right of a member', Object.keys(rightsEntries).map(code)],
   ['identity.md', 'state of an invitation', invitationStates.map(code)],
   ['access-policies.md', 'type of profile', profileTypes.map((type) => `| ${type}`)],
   [

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import * as letters from '../../shared/identity/mail/letters.ts';
 import { emergencyMail, failureMail, invitationMail, type Mail } from '../../shared/identity/mail/letters.ts';
 import fc from '../setup/fast-check.ts';
 
@@ -24,6 +25,14 @@ function emergency(chosen: string, isTheirs: boolean): Mail {
   const names = { name: chosen, projectName: chosen, senderName: chosen };
   return emergencyMail({ to: 'a@example.com', isTheirs, isUnasked: true, ...names, untilMs: 0, url });
 }
+
+/** Those that have nothing in them but words of ours and links. */
+const ofOurs = ['securityMail', 'confirmAddressMail', 'resetMail'];
+
+test('every mail is looked at here, or has nothing of others in it', () => {
+  const known = [...ofOurs, 'emergencyMail', 'failureMail', 'invitationMail'];
+  expect(Object.keys(letters).filter((name) => name.endsWith('Mail') && !known.includes(name))).toEqual([]);
+});
 
 /** What mail programs make links of, by rules of their own: schemes, hosts by their dots, addresses. */
 const linked =

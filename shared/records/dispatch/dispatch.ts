@@ -2,7 +2,7 @@ import { number, object, optional, record, string, union } from 'valibot';
 import { dispatchPauseSeconds } from '../../base/limits.ts';
 import type { Log } from '../../base/log.ts';
 import { stored } from '../../base/schema.ts';
-import { errorName } from '../../base/values.ts';
+import { errorName, typedEntries } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { isExportKey, isOutboxKey, parseHead } from '../../carry/table/keys.ts';
 import type { BusEvent, BusEventName } from '../../carry/work/bus-event.ts';
@@ -20,13 +20,8 @@ import type { KnownSubscriptions } from '../subscriptions/listed.ts';
 type Messages = Partial<Record<DispatchedPurpose, Message>>;
 
 /** What the bus is to tell of a write, if anything. Only attributes of items are looked at, never their content. */
-export function busMessage(written: Written): Messages {
-  const event = busEvent(written);
-  return event ? { bus: { body: event } } : {};
-}
-
-function busEvent({ before, after }: Written): BusEvent | undefined {
-  const head = after && parseHead(after);
+function busEvent({ before, after }: Standing): BusEvent | undefined {
+  const head = parseHead(after);
   if (!head) return undefined;
   const { project, type, id } = head;
   switch (type) {
@@ -113,16 +108,46 @@ export interface Written {
   after: Item | undefined;
 }
 
+type Standing = Written & { after: Item };
+
+/** What Subscriptions are asked for, because a write's items do not tell it. */
+type OfSubscriptions = 'subscriptions' | 'subscription-status';
+
+/** What a write has to be followed by, as its items tell. */
+const followUps: Record<
+  Exclude<DispatchedPurpose, OfSubscriptions>,
+  (written: Standing) => Message | undefined
+> = {
+  mail: ({ before, after }) =>
+    isOutboxKey(after.pk) && before?.generation !== after.generation ? keyMessage(after) : undefined,
+  exports: ({ before, after }) =>
+    isExportKey(after) && after.untidy === true && before?.untidy !== true ? keyMessage(after) : undefined,
+  audit: ({ before, after }) =>
+    isEntry(after) && after.untidy === true && !before ? keyMessage(after) : undefined,
+  'index-upkeep': ({ before, after }) => {
+    const isOther = isOutboxKey(after.pk) || isExportKey(after) || isEntry(after);
+    const upkeep = !isOther && after.untidy === true && upkeepOf(before, after);
+    return upkeep ? { body: upkeep } : undefined;
+  },
+  bus: (written) => {
+    const event = busEvent(written);
+    return event && { body: event };
+  },
+};
+
+function isEntry(item: Item): boolean {
+  return parseHead(item)?.type === 'AuditEvent';
+}
+
 /** What a write has to be followed by, as its items tell: a message at most for each purpose. */
 export function messagesOf({ before, after }: Written): Messages {
   if (!after) return {};
-  if (isOutboxKey(after.pk))
-    return before?.generation === after.generation ? {} : { mail: keyMessage(after) };
-  if (after.untidy !== true) return {};
-  if (isExportKey(after)) return before?.untidy === true ? {} : { exports: keyMessage(after) };
-  if (parseHead(after)?.type === 'AuditEvent') return before ? {} : { audit: keyMessage(after) };
-  const upkeep = upkeepOf(before, after);
-  return upkeep ? { 'index-upkeep': { body: upkeep } } : {};
+  const messages: Messages = {};
+  for (const [purpose, messageOf] of typedEntries(followUps)) {
+    const message = messageOf({ before, after });
+    if (message) messages[purpose] = message;
+  }
+  return messages;
 }
 
 /**
@@ -132,7 +157,7 @@ export function messagesOf({ before, after }: Written): Messages {
 export async function subscriptionMessages(
   { subscriptions, knownAfterSeconds }: Pick<DispatchServices, 'subscriptions' | 'knownAfterSeconds'>,
   { before, after }: Written,
-): Promise<Messages> {
+): Promise<Pick<Messages, OfSubscriptions>> {
   const change = changeOf(before, after);
   if (!change) return {};
   const { project, type, id, version } = change;
@@ -205,7 +230,7 @@ async function readWrites(
   for (const written of writes) {
     let own: Messages;
     try {
-      own = { ...messagesOf(written), ...busMessage(written) };
+      own = messagesOf(written);
     } catch (error) {
       services.log.error('change not understood', { error: errorName(error) });
       return { messages, stopped: 'not-understood' };

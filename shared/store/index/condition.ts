@@ -53,6 +53,7 @@ export interface SearchedInterval extends Interval {
 }
 
 /**
+ * The type of what is returned is written down where it is called, so that a new modifier does not compile there.
  * @param known the modifiers that this type of parameter has
  * @throws {Refusal} invalid, for another
  */

@@ -11,7 +11,7 @@ import { textOf, unescapeValue, type Value } from './value.ts';
 const uriKind: ParameterKind = {
   entries: (values) => values.flatMap(urisOf).map((uri) => ({ bucket: bucketOf(withoutVersion(uri)) })),
   condition(asked) {
-    const modifier = requireModifier(modifiers.uri, asked);
+    const modifier: 'below' | 'above' | undefined = requireModifier(modifiers.uri, asked);
     const searched = asked.values.map(unescapeValue);
     const isBelow = (uri: string, root: string) => uri === root || uri.startsWith(root.replace(/\/?$/, '/'));
     const isFound = (uri: string) =>

@@ -19,6 +19,8 @@ export const dateKind = orderedKind(datesOf, isNarrowDate);
 /** R4 number and quantity search, with prefixes; a quantity is `number`, `number|system|code` or `number||unit`. */
 export const numberKind = orderedKind(numbersOf, ({ low, high }) => low === high);
 
+const ownModifiers: readonly never[] = [...modifiers.date, ...modifiers.number, ...modifiers.quantity];
+
 /**
  * Every value has an item by its low bound (bucket `S`). A value that is not narrow has one more by its high bound
  * (`E`), so that a search for "ends after" need not start at the beginning of time.
@@ -39,7 +41,7 @@ function orderedKind(
     },
     condition(asked) {
       const { parameter, values } = asked;
-      requireModifier(modifiers.date, asked);
+      requireModifier(ownModifiers, asked);
       const searched = values.map((text) => parseSearched(asked, text));
       const ranges = searched.map(({ interval }) => jointRanges(parameter, [interval]));
       const [only, ...others] = searched;

@@ -26,9 +26,8 @@ export const referenceKind: ParameterKind = {
     const { parameter, name, modifier, values } = asked;
     if (values.includes('')) throw invalidField(name, `${parameter.code} has no value`);
     if (modifier !== undefined && isResourceType(modifier)) return byReference(asked, modifier);
-    return requireModifier(modifiers.reference, asked) === 'identifier'
-      ? byIdentifier(values)
-      : byReference(asked);
+    const ofValue: 'identifier' | undefined = requireModifier(modifiers.reference, asked);
+    return ofValue ? byIdentifier(values) : byReference(asked);
   },
   sortTexts: referencesOf,
 };

@@ -34,7 +34,7 @@ export const stringKind: ParameterKind = {
   },
   condition(asked) {
     const { parameter, name, values } = asked;
-    const modifier = requireModifier(modifiers.string, asked);
+    const modifier: 'exact' | 'contains' | undefined = requireModifier(modifiers.string, asked);
     const texts = values.map(unescapeValue);
     // What lies within a name is indexed with it, word by word.
     const hasParts = parameter.paths.some(hasWords) || parameter.within === true;

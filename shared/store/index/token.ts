@@ -41,7 +41,7 @@ export const tokenKind: ParameterKind = {
       }),
     ),
   condition(asked) {
-    const modifier = requireModifier(modifiers.token, asked);
+    const modifier: 'not' | 'text' | undefined = requireModifier(modifiers.token, asked);
     if (modifier === 'text') return textCondition(asked);
     const codes = codeCondition(asked);
     if (modifier !== 'not') return codes;

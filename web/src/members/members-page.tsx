@@ -1,5 +1,6 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
+import type { ProfileType } from '../../../shared/base/resource.ts';
 import type { InvitationState } from '../../../shared/identity/invitations/states.ts';
 import { messageOf, useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
@@ -27,12 +28,15 @@ const stateLabels: Record<InvitationState, string> = {
   revoked: 'Invitation revoked',
 };
 
-const people = 'Practitioner,Patient,RelatedPerson';
+const peopleLabels: Record<ProfileType, string> = {
+  Practitioner: 'Practitioners',
+  Patient: 'Patients',
+  RelatedPerson: 'Related persons',
+};
+const people = Object.keys(peopleLabels).join();
 const kinds = [
   { value: people, label: 'People' },
-  { value: 'Practitioner', label: 'Practitioners' },
-  { value: 'Patient', label: 'Patients' },
-  { value: 'RelatedPerson', label: 'Related persons' },
+  ...Object.entries(peopleLabels).map(([value, label]) => ({ value, label })),
   { value: 'Bot', label: 'Bots' },
   { value: 'ClientApplication', label: 'API keys' },
 ];
