@@ -216,6 +216,17 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('queries and forms that were sent are read in one place, which knows what that can cost', () => {
+    const readers = ['shared/base/query.ts', 'shared/carry/http/request.ts'];
+    const wrong = files.filter(
+      (file) =>
+        /^(functions|shared)\/(?!bots\/sandbox\/guest\/)/.test(file) &&
+        !readers.includes(file) &&
+        /new URLSearchParams\((?![{[)]|Object\.entries)/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   // These packages are part of what Portico was ordered as: requests pass through middy.
   test.each(['@middy/core', '@middy/http-json-body-parser'])('HTTP handlers are made with %s', (name) => {
     expect(named(importsFrom('shared/carry/http/').filter(({ target }) => target === name))).not.toEqual([]);

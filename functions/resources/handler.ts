@@ -1,4 +1,5 @@
 import { requireVariable } from '../../shared/base/env.ts';
+import { readQuery } from '../../shared/base/query.ts';
 import { Refusal } from '../../shared/base/refusal.ts';
 import { isId } from '../../shared/base/resource.ts';
 import { cancelRun, readRun } from '../../shared/bots/run/cancel.ts';
@@ -248,7 +249,7 @@ function formOf({ bytes, headers, query }: HttpRequest): URLSearchParams {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Content-Type must be application/x-www-form-urlencoded');
   }
-  return new URLSearchParams([...query, ...new URLSearchParams(decodeUtf8(body))]);
+  return new URLSearchParams([...query, ...readQuery(decodeUtf8(body))]);
 }
 
 /** @throws {Refusal} invalid for a word that means nothing, so that nobody is told of what was to be quiet */

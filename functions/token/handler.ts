@@ -1,4 +1,5 @@
 import { requireVariable } from '../../shared/base/env.ts';
+import { readQuery } from '../../shared/base/query.ts';
 import { decodeUtf8 } from '../../shared/carry/http/request.ts';
 import { type HttpResponse, jsonResponse, redirectResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
@@ -32,7 +33,7 @@ export const handler = serve(services, routes.token, (services) => ({
   revoke: ({ headers, bytes }) => oauthAnswer(services, revoke(services, { headers, body: bytes() })),
   endSession: async ({ query }) => redirectResponse(await endSession(services, query)),
   endSessionByPost: async ({ bytes }) =>
-    redirectResponse(await endSession(services, new URLSearchParams(decodeUtf8(bytes() ?? Buffer.alloc(0))))),
+    redirectResponse(await endSession(services, readQuery(decodeUtf8(bytes() ?? Buffer.alloc(0))))),
   openidConfiguration: async () => published(openidConfiguration(services.baseUrl)),
   authorizationServer: async () => published(authorizationServer(services.baseUrl)),
   smartConfiguration: async () => published(smartConfiguration(services.baseUrl)),

@@ -118,7 +118,7 @@ async function failingSubscriptions(within: Within) {
   const { project } = actor;
   const reader: SearchReader = { table, project, see: (resource) => visible(actor, 'read', resource) };
   const search = new URLSearchParams({ _count: String(mostSubscriptions) });
-  const { resources, next } = await runSearch(reader, parseSearch('Subscription', search));
+  const { resources, next } = await runSearch(reader, parseSearch('Subscription', search, undefined));
   const failing = await Promise.all(
     resources.map(async (subscription) => {
       const { id, error, reason, channel } = subscription;

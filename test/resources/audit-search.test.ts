@@ -98,7 +98,7 @@ async function found(query: string, count = 1000): Promise<string[]> {
 
 /** What a look at every entry finds. Those that came with the Project are of another time. */
 function expected(query: string): string[] {
-  const { filters, sort } = parseSearch('AuditEvent', new URLSearchParams(query));
+  const { filters, sort } = parseSearch('AuditEvent', new URLSearchParams(query), undefined);
   const hits = all.filter((event) => filters.every((filter) => filter.matches(event)));
   const inOrder = sort[0]?.descending === false ? hits.toReversed() : hits;
   return inOrder.map(({ id }) => id);
@@ -200,7 +200,7 @@ test('a search that excludes runs does not read them: what is taken for granted 
     ...['entity-name=x', 'policy:missing=false', 'altid=x', '_tag=x', `entity=Bot/${bots[0]}`],
   ];
   for (const condition of conditions) {
-    const { filters } = parseSearch('AuditEvent', new URLSearchParams(condition));
+    const { filters } = parseSearch('AuditEvent', new URLSearchParams(condition), undefined);
     for (const run of runs) {
       const botId = JSON.stringify(run.entity).match(/Bot\/([0-9a-f-]{36})/)?.[1];
       const isHit = filters.every((filter) => filter.matches(run));

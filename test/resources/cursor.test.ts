@@ -61,13 +61,13 @@ async function answered(run: () => Promise<{ entry?: { resource?: unknown }[] }>
 describe('a forged cursor', () => {
   test.each(forged)('(%#) gets a page of the own Project or a refusal', async (position) => {
     for (const text of ['', 'family=A', '_sort=family', '_sort=birthdate', '_sort=-_lastUpdated', '_id=a']) {
-      const { canonical } = parseSearch('Patient', new URLSearchParams(text));
+      const { canonical } = parseSearch('Patient', new URLSearchParams(text), undefined);
       const query = new URLSearchParams(text);
       query.set('_cursor', writeCursor({ project: caller.project, name: canonical }, position));
       await answered(() => searchResources(stage.services, caller, { type: 'Patient', query }));
     }
     for (const text of ['', '_sort=date', 'entity=Bot/a', 'agent=Practitioner/a', '_sort=agent']) {
-      const { canonical } = parseSearch('AuditEvent', new URLSearchParams(text));
+      const { canonical } = parseSearch('AuditEvent', new URLSearchParams(text), undefined);
       const query = new URLSearchParams(text);
       query.set('_cursor', writeCursor({ project: caller.project, name: canonical }, position));
       await answered(() => searchResources(stage.services, caller, { type: 'AuditEvent', query }));
@@ -84,7 +84,7 @@ describe('a forged cursor', () => {
   });
 
   test('of another search or Project is refused', async () => {
-    const { canonical } = parseSearch('Patient', new URLSearchParams('family=A'));
+    const { canonical } = parseSearch('Patient', new URLSearchParams('family=A'), undefined);
     const place = { by: 'walk', sk: 'a' };
     for (const cursor of [
       writeCursor({ project: other.project, name: canonical }, place),

@@ -16,7 +16,7 @@ import { contentOf } from '../../shared/records/write/parse-resource.ts';
 import { indexKeys } from '../../shared/store/index/index-items.ts';
 import { type KeyRange, nameOfRange } from '../../shared/store/index/key-range.ts';
 import { matchesAll } from '../../shared/store/search/filter.ts';
-import { firstEntry, sourcesOf } from '../../shared/store/search/find-hits.ts';
+import { firstEntryIn, sourcesOf } from '../../shared/store/search/find-hits.ts';
 import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { isLong } from '../setup/long.ts';
 import { newProject, type Stage, startStage } from '../storage/stage.ts';
@@ -166,7 +166,11 @@ describe('the R4 examples', () => {
       const keysOfIt = indexKeys('x', resource);
       for (const { name, value } of ownSearches(resource)) {
         if (value.length > longestSearchValue) continue;
-        const { filters } = parseSearch(resource.resourceType, new URLSearchParams([[name, value]]));
+        const { filters } = parseSearch(
+          resource.resourceType,
+          new URLSearchParams([[name, value]]),
+          undefined,
+        );
         const sources = sourcesOf(filters);
         const isLed = sources.every(({ keyRanges }) => isIndexed(keysOfIt, keyRanges, resource));
         // A date of the resource itself is its own, and is looked up in the list.
@@ -193,7 +197,7 @@ describe('the R4 examples', () => {
     await inParallel([...asked.values()], async ({ resource: { resourceType: type }, search }) => {
       if (search.name === '_lastUpdated') return;
       const query = new URLSearchParams([[search.name, search.value]]);
-      const { filters } = parseSearch(type, query);
+      const { filters } = parseSearch(type, query, undefined);
       const right = kept.filter((one) => one.resourceType === type && matchesAll(one, filters));
       const found = await findAll(type, query);
       hits += found.length;
@@ -214,7 +218,7 @@ describe('the R4 examples', () => {
 });
 
 function isIndexed(items: ReadonlyMap<string, Key>, ranges: readonly KeyRange[], resource: Resource) {
-  const place = firstEntry(ranges, resource, 'in turn');
+  const place = firstEntryIn(ranges, 'in turn')(resource);
   const at = ranges.find((range) => nameOfRange(range) === place?.range);
   if (!at || !place) return false;
   const { pk } = keys.index('x', resource.resourceType, at.index, at.bucket, '');

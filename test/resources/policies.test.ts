@@ -290,28 +290,67 @@ async function administrator(): Promise<Pick<Caller, 'membershipId' | 'loginId' 
   return { membershipId: 'administrator', loginId: 'administrator', scope: '' };
 }
 
+/** What a search costs in units, and what is found. */
+async function costOf(query: string): Promise<{ units: number; found: number }> {
+  const budget = newBudget();
+  const services = { ...stage.services, table: meteredTable(stage.services.table, budget) };
+  const { entry = [] } = await searchResources(services, caller, {
+    ...{ type: 'Patient', query: new URLSearchParams(query) },
+  });
+  budget.require('items', 10_000 - budget.units + 0.1);
+  return { units: budget.units, found: entry.length };
+}
+
+/** Who asks makes what is compared as dear as they like. */
+const manyNames = `&name:contains=${Array(200).fill('q').join()}`.repeat(40);
+
 test('a search costs the same whether a record that one may not see matches or not', async () => {
   const identifier = [{ system: 'urn:ssn', value: 'hidden' }];
-  const hidden = { resourceType: 'Patient', id: 'p4', identifier, active: true, gender: 'unknown' };
+  const name = [{ family: 'Guessed' }];
+  const hidden = { resourceType: 'Patient', id: 'p4', identifier, name, active: true, gender: 'unknown' };
   await newResource(stage, caller.project, hidden);
+  // One that may be seen has each of the names that are asked for: the hidden one makes a page full.
+  for (const [id, family] of [
+    ['d1', 'Guessed'],
+    ['d2', 'Another'],
+  ])
+    await newResource(stage, caller.project, {
+      ...{ resourceType: 'Patient', id, name: [{ family }] },
+      gender: 'male',
+    });
   // No index leads to what these criteria match.
   await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
-  const manyNames = `&name:contains=${Array(200).fill('q').join()}`.repeat(40);
-  const costOf = async (query: string) => {
-    const budget = newBudget();
-    const services = { ...stage.services, table: meteredTable(stage.services.table, budget) };
-    await searchResources(services, caller, { type: 'Patient', query: new URLSearchParams(query) });
-    budget.require('items', 10_000 - budget.units + 0.1);
-    return budget.units;
-  };
-  // What is left are the comparisons of a rule, far below what chance adds to a budget.
   for (const [hit, miss] of [
     ['identifier=hidden', 'identifier=nobody'],
     ['_id=p4&active=true', '_id=p4&active=false'],
-    // Who asks makes what is compared as dear as they like.
     [`identifier=hidden${manyNames}`, `identifier=nobody${manyNames}`],
+    ['name=guessed&_count=1', 'name=another&_count=1'],
   ] as const)
-    expect(Math.abs((await costOf(hit)) - (await costOf(miss)))).toBeLessThan(0.3);
+    expect(await costOf(hit)).toEqual(await costOf(miss));
+});
+
+test('nor does it cost another number when it is the searched element that one may not see', async () => {
+  const identifier = [{ system: 'urn:ssn', value: 'part' }];
+  await newResource(stage, caller.project, {
+    resourceType: 'Patient',
+    id: 'p5',
+    identifier,
+    gender: 'other',
+  });
+  await setPolicy([
+    { resourceType: 'Patient', criteria: 'Patient?gender:not=other' },
+    { resourceType: 'Patient', criteria: 'Patient?gender=other', hiddenFields: ['identifier'] },
+  ]);
+  expect((await costOf('_id=p5')).found).toBe(1);
+  const [hit, miss] = [`identifier=part${manyNames}`, `identifier=nobody${manyNames}`];
+  expect(await costOf(hit)).toEqual(await costOf(miss));
+});
+
+test('what may be seen costs what it holds', async () => {
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
+  const [one, none] = [await costOf('_id=p1'), await costOf('_id=nobody')];
+  expect([one.found, none.found]).toEqual([1, 0]);
+  expect(one.units).toBeGreaterThan(none.units + 1);
 });
 
 test('criteria that come to be longer than a policy grant nothing', async () => {

@@ -5,7 +5,7 @@ import { compartmentRanges, nameOfRange } from '../../shared/store/index/key-ran
 import { sortableNumber } from '../../shared/store/index/ordered.ts';
 import { parametersOf, type SearchParameter } from '../../shared/store/index/registry.ts';
 import { matchesAll } from '../../shared/store/search/filter.ts';
-import { firstEntry, orderedRanges, sourcesOf } from '../../shared/store/search/find-hits.ts';
+import { firstEntryIn, orderedRanges, sourcesOf } from '../../shared/store/search/find-hits.ts';
 import { parseSearch, readCriteria } from '../../shared/store/search/search-request.ts';
 import fc from '../setup/fast-check.ts';
 
@@ -167,10 +167,10 @@ const cases = (table: [Resource, string[]][]) =>
 
 test('a Patient is found in its own compartment, though no index item leads there', () => {
   const ranges = compartmentRanges('Patient/p', 'Patient');
-  expect(firstEntry(ranges, patient, 'in turn')?.sk).toBe('p');
-  expect(firstEntry(ranges, { ...patient, id: 'another' }, 'in turn')).toBeUndefined();
+  expect(firstEntryIn(ranges, 'in turn')(patient)?.sk).toBe('p');
+  expect(firstEntryIn(ranges, 'in turn')({ ...patient, id: 'another' })).toBeUndefined();
   const linked = { ...patient, id: 'q', link: [{ other: { reference: 'Patient/p' } }] };
-  expect(firstEntry(ranges, linked, 'in turn')?.sk).toBe('Patient#q');
+  expect(firstEntryIn(ranges, 'in turn')(linked)?.sk).toBe('Patient#q');
 });
 
 describe('a search', () => {
@@ -184,11 +184,11 @@ describe('a search', () => {
 
   test.each(cases(yes))('%s finds what it matches', (query, resource) => {
     const type = resource.resourceType;
-    const { filters } = parseSearch(type, new URLSearchParams(query.split('?')[1]));
+    const { filters } = parseSearch(type, new URLSearchParams(query.split('?')[1]), undefined);
     const list = orderedRanges(parametersOf(type).get('_lastUpdated') as SearchParameter, filters).ranges;
     const read = [...sourcesOf(filters).map(({ keyRanges }) => keyRanges), list];
     for (const ranges of read) {
-      const place = firstEntry(ranges, resource, 'in turn');
+      const place = firstEntryIn(ranges, 'in turn')(resource);
       const at = ranges.find((range) => nameOfRange(range) === place?.range);
       if (at?.index === '_id') expect(place?.sk).toBe(resource.id);
       else {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { stringifyJson } from '../../shared/base/json.ts';
 import { mostBatchEntries } from '../../shared/base/limits.ts';
 import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
@@ -6,8 +7,10 @@ import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { indexKeys } from '../../shared/store/index/index-items.ts';
+import { scanAll } from './scan-all.ts';
 import { newProject, newResource, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
@@ -120,6 +123,60 @@ test('a batch of as many entries as there may be can be creates of ordinary reco
   // All that they have together is a change's 4 ms of CPU for each.
   expect(budget.units * 80).toBeLessThanOrEqual(mostBatchEntries * 4_000);
 }, 300_000);
+
+/** Runs a batch that may cost so many units. */
+async function runFor(units: number, entry: readonly object[]): Promise<Answered> {
+  const table = meteredTable(stage.services.table, newBudget(units));
+  const services = { ...stage.services, carryOut, readEntry, table };
+  return runBundle(services, caller, { resourceType: 'Bundle', type: 'batch', entry });
+}
+
+test('what a batch was refused is in the audit log though the batch has used up its budget', async () => {
+  const forbidden = { request: { method: 'GET', url: 'User?name=x' } };
+  const reads = Array.from({ length: 150 }, () => ({ request: { method: 'GET', url: 'Basic' } }));
+  const statuses = statusesOf(await runFor(300, [forbidden, ...reads]));
+  expect([statuses[0], statuses.at(-1)]).toEqual(['403', '400']);
+  const query = new URLSearchParams();
+  const { entry = [] } = await searchResources(stage.services, caller, { type: 'AuditEvent', query });
+  const told = entry
+    .map(({ resource }) => JSON.stringify(resource))
+    .filter((text) => text.includes('"refused"'));
+  expect(told).toHaveLength(1);
+  expect(told[0]).toContain('"403"');
+});
+
+test('a write of several steps is refused before the first, whatever is written beside it', async () => {
+  const entry = Array.from({ length: 8 }, (_, n) => ({
+    request: { method: 'POST', url: 'Patient' },
+    resource: {
+      resourceType: 'Patient',
+      identifier: Array.from({ length: 300 }, (_, value) => ({ system: 'urn:x', value: `${n}-${value}` })),
+    },
+  }));
+  const statuses = statusesOf(await runFor(2000, entry));
+  expect(new Set(statuses)).toEqual(new Set(['201', '400']));
+  const items = await scanAll(stage.client, stage.tableName);
+  const own = items.filter(({ pk, sk }) => `${pk} ${sk}`.includes(caller.project));
+  const made = statuses.filter((status) => status === '201').length;
+  expect(own.filter(({ pk }) => pk.includes('#Patient#identifier#')).length).toBe(300 * made);
+});
+
+test('a JSON Patch in a batch keeps the digits of decimals, and takes no half of a character', async () => {
+  const id = (await newResource(stage, caller.project, { resourceType: 'Basic', code: { text: 'x' } })).split(
+    '/',
+  )[1];
+  const patch = (text: string) => ({
+    request: { method: 'PATCH', url: `Basic/${id}` },
+    resource: { resourceType: 'Binary', contentType: 'application/json-patch+json', data: btoa(text) },
+  });
+  const digits = '0.12345678901234567890123';
+  const answer = await runFor(10_000, [
+    patch(`[{"op":"add","path":"/extension","value":[{"url":"u","valueDecimal":${digits}}]}]`),
+    patch('[{"op":"add","path":"/implicitRules","value":"\\ud800"}]'),
+  ]);
+  expect(statusesOf(answer)).toEqual(['200', '400']);
+  expect(stringifyJson(answer.entry?.[0]?.resource)).toContain(digits);
+});
 
 /** With as many values that searches look at as docs/limits.md says. */
 function ordinaryPatient(n: number) {

@@ -308,6 +308,36 @@ describe('expressions of Subscriptions', () => {
   });
 });
 
+test('what criteria cost together has a bound for each change, and who is beyond it is told', async () => {
+  const searched = Array(20).fill('q'.repeat(990)).join();
+  const body = {
+    ...{ resourceType: 'Subscription', status: 'active', reason: 'x' },
+    criteria: `Patient?name:contains=${searched}`,
+    channel: { type: 'rest-hook', endpoint: 'https://93.184.215.14/' },
+  };
+  const made = await carryOut(
+    stage.services,
+    again(),
+    [body, body].map((one) => ({ kind: 'create' as const, type: 'Subscription', body: one })),
+  );
+  const patient = { resourceType: 'Patient', name: [{ family: 'a'.repeat(400_000) }] };
+  const [long] = await carryOut(stage.services, again(), [
+    { kind: 'create', type: 'Patient', body: patient },
+  ]);
+  const after = await getItem(stage.services, keys.resource(caller.project, 'Patient', String(long?.id)));
+  await handOn(
+    [{ before: undefined, after }],
+    made.map(({ id }) => String(id)),
+  );
+  await drain('subscriptions', match(services()));
+  const items = await scanAll(stage.client, stage.tableName);
+  const told = items.filter((item) =>
+    JSON.stringify(item).includes('too many alternatives for so long a record'),
+  );
+  expect(told).toHaveLength(1);
+  expect(told[0]?.pk).toContain('#ATTEMPTS#');
+});
+
 describe('a function that dies before and after each of its calls', () => {
   test('while it matches: each version is delivered once, in order', async () => {
     let deaths = 0;

@@ -1,5 +1,11 @@
 import { expect, jest, test } from '@jest/globals';
-import { type Budget, newBudget, unlimitedBudget } from '../../shared/carry/table/budget.ts';
+import {
+  type Budget,
+  newBudget,
+  requestCpuMs,
+  startCpuClock,
+  unlimitedBudget,
+} from '../../shared/carry/table/budget.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 
@@ -89,17 +95,49 @@ test('whoever does not see all is given up to a quarter more by chance, once', (
   expect(new Set(given).size).toBeGreaterThan(5);
 });
 
-test('the first units of a search beside its queries cost nothing', () => {
-  const budget = newBudget(30);
-  const own = budget.sparing(8);
-  own.spend('queries', 1);
-  own.spend('items', 5);
-  own.spend('characters', 5000);
-  expect(budget.units).toBe(10);
-  own.spend('items', 2);
-  expect(own.units).toBe(11.5);
-  expect([isLeft(own, 18.5), isLeft(own, 19)]).toEqual([true, false]);
+test('work that is not told costs no units, and time like any other', () => {
+  let cpuMs = 0;
+  const budget = newBudget(30, () => cpuMs);
+  const untold = budget.untold();
+  untold.spend('items', 1000);
+  expect(untold.units).toBe(0);
+  expect(isLeft(untold, 1000)).toBe(true);
+  cpuMs = requestCpuMs + 1;
+  busyFor(20);
+  expect(isLeft(untold, 0)).toBe(false);
 });
+
+test('whoever takes too long is refused, whatever it costs', () => {
+  let cpuMs = 0;
+  const budget = newBudget(undefined, () => cpuMs);
+  cpuMs = requestCpuMs;
+  busyFor(20);
+  budget.spend('items', 1);
+  cpuMs += 1;
+  busyFor(20);
+  expect(() => budget.spend('items', 1)).toThrow('takes too long to compute');
+});
+
+test('the CPU is measured of a request that has its thread to itself', () => {
+  const first = startCpuClock();
+  busyFor(30);
+  expect(first.cpuMs()).toBeGreaterThan(10);
+  const second = startCpuClock();
+  busyFor(30);
+  expect([first.cpuMs(), second.cpuMs()]).toEqual([0, 0]);
+  first.stop();
+  second.stop();
+  const third = startCpuClock();
+  busyFor(30);
+  expect(third.cpuMs()).toBeGreaterThan(10);
+  third.stop();
+});
+
+/** Lets so many ms of CPU pass. */
+function busyFor(ms: number): void {
+  const from = process.threadCpuUsage();
+  while (process.threadCpuUsage(from).user < ms * 1000);
+}
 
 function isLeft(budget: Budget, items: number): boolean {
   try {

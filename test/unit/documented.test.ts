@@ -17,6 +17,7 @@ import {
   type Owner,
   shareOf,
 } from '../../shared/carry/shares.ts';
+import { requestCpuMs } from '../../shared/carry/table/budget.ts';
 import { rightsEntries } from '../../shared/identity/invitations/parse-rights.ts';
 import { invitationStates } from '../../shared/identity/invitations/states.ts';
 import { settingBounds, settingDefaults } from '../../shared/identity/projects/settings.ts';
@@ -147,7 +148,10 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `| ${perUnit / constant('shared/records/write/write.ts', 'comparisonsOfElement')} elements that the path of a FHIRPath Patch looks at, ${perUnit / constant('shared/identity/policies/own-access.ts', 'comparisonsOfEntry')} entries of lists that are compared to keep what is hidden | 1 |`,
       `| ${perUnit / constant('shared/store/fhir/validate.ts', 'comparisonsOfRule')} rules of R4 that are checked beyond the first ${constant('shared/store/fhir/validate.ts', 'usualRules')} of a resource | 1 |`,
       `| ${number(perUnit * constant('shared/store/fhir/validate.ts', 'pairsTogether'))} pairs of entries in the lists of one name of a resource, which R4 may want to be distinct | 1 |`,
-      `the first ${constant('shared/store/search/hit.ts', 'spareUnits')} units of a search`,
+      `No request takes more than ${requestCpuMs / 1000} s of CPU`,
+      `| ${perUnit / constant('shared/store/search/search-request.ts', 'comparisonsToReadValue')} alternatives of a search, or words of a ${code('_filter')}, that are read | 1 |`,
+      `| ${perUnit} values that a JSON Patch adds or moves | 1 |`,
+      `| a query or form | ${number(constant('shared/base/query.ts', 'mostParameters'))} parameters`,
       `A request of ${number(constant('shared/identity/gate/serve.ts', 'costlyUnits'))} units`,
       `opens ${number(constant('shared/store/search/hit.ts', 'mostReads'))} resources`,
       `fits ${limits.longestBodyBytes / 1024 ** 2} MiB to a Project of ${number(constant('test/worst/seed.ts', 'patients'))} Patients and ${number(constant('test/worst/seed.ts', 'observations'))} Observations`,

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { readQuery } from '../../shared/base/query.ts';
 import { traceBack } from '../../shared/bots/run/carry-out-run.ts';
 import { parseMediaType } from '../../shared/carry/http/request.ts';
 import { newBudget } from '../../shared/carry/table/budget.ts';
@@ -7,10 +8,12 @@ import { normalisePassword } from '../../shared/identity/sign-in/password.ts';
 import { parseExport } from '../../shared/records/export/begin-export.ts';
 import { parseHeader } from '../../shared/records/subscriptions/subscription.ts';
 import { keepFields } from '../../shared/store/fhir/fields.ts';
+import { beginPatch } from '../../shared/store/fhir/json-patch.ts';
 import { patchOperations } from '../../shared/store/fhir/path-patch.ts';
 import { normaliseText } from '../../shared/store/index/value.ts';
 import { parseFilter } from '../../shared/store/search/filter.ts';
 import { parseExpression } from '../../shared/store/search/filter-expression.ts';
+import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { cpuMsOf, slowness } from '../setup/slowness.ts';
 
 /** What takes the square of its length takes minutes for this. */
@@ -37,6 +40,16 @@ const timing = {
 const [dated] = parseFilter('ServiceRequest', 'occurrence', Array(200).fill('1900-01-01').join());
 const rows = `a${marks.slice(0, 99)}`.repeat(length / 100);
 
+const parts = {
+  members: Array.from({ length: length / 20 }, () => ({
+    name: 'extension',
+    value: { type: 'String', value: 'a' },
+  })),
+};
+const [token] = parseFilter('Patient', 'identifier', Array.from({ length: 200 }, (_, n) => `q${n}`).join());
+const at = { index: 'identifier', bucket: 'x' };
+const items = Array.from({ length: length / 20 }, (_, n): [typeof at, string] => [at, `x${n}#id`]);
+
 test.each<[string, () => unknown]>([
   [
     'spaces after a _filter',
@@ -60,6 +73,16 @@ test.each<[string, () => unknown]>([
   ['combining marks in an address', () => normaliseAddress(`a${marks}@example.com`)],
   ['combining marks in a password', () => normalisePassword(`a${marks}`)],
   ['a Timing of many dates, and many that it is asked for', () => dated?.matches(timing)],
+  ['many parameters of a form', refused(() => readQuery('a&'.repeat(length)))],
+  [
+    'a value of many parts in a FHIRPath Patch',
+    () =>
+      patchOperations({}, 'Basic', { type: 'add', path: 'Basic', name: 'subject', value: parts }, () => {}),
+  ],
+  [
+    'index items that each of many alternatives may prove',
+    () => items.filter(([at, sort]) => token?.proves?.(at, sort)),
+  ],
 ])('%s cost no more than in proportion to their length', (_, work) => {
   const most = mostMs * slower;
   // The first time may pay for the garbage of the one before.
@@ -74,6 +97,43 @@ test('the path of a patch draws on the budget for each element that it looks at'
     budget.spend('comparisons', elements),
   );
   expect(budget.spent.comparisons).toBeGreaterThan(20 * 5000);
+});
+
+test('a JSON Patch draws on the budget for each value that it moves', () => {
+  let values = 0;
+  const patching = beginPatch({ a: Array.from({ length: 1000 }, () => []) }, (some) => {
+    values += some;
+  });
+  patching.apply({ op: 'move', from: '/a', path: '/b' });
+  patching.apply({ op: 'move', from: '/b', path: '/a' });
+  expect(values).toBe(2 * 1001);
+});
+
+test('a value of many parts draws on the budget for each', async () => {
+  let elements = 0;
+  await patchOperations(
+    {},
+    'Basic',
+    { type: 'add', path: 'Basic', name: 'subject', value: parts },
+    (some) => {
+      elements += some;
+    },
+  );
+  expect(elements).toBeGreaterThanOrEqual(parts.members.length);
+});
+
+test.each(['identifier=a,b,c', '_filter=name eq a'])('the values of %s draw on the budget', (text) => {
+  const budget = newBudget();
+  parseSearch('Patient', new URLSearchParams(text), budget);
+  expect(budget.spent.comparisons).toBe(150);
+});
+
+test('what is looked for anywhere in a text draws on the budget by its length', () => {
+  const [short, long] = ['smith', 'x'.repeat(900)].map(
+    (text) => parseFilter('Patient', 'name:contains', text)[0],
+  );
+  expect(short?.alternatives).toBe(1);
+  expect(long?.alternatives).toBeGreaterThanOrEqual(100);
 });
 
 test('elements that are kept draw on the budget for each entry of a list, once a path', () => {

@@ -113,7 +113,7 @@ function parseExecutions(query: URLSearchParams): WantedExecutions {
     if (parameter === undefined) throw invalidField(name, `Unknown parameter ${name} of $logs`);
     search.append(parameter, name === 'outcome' ? parseOutcome(value) : value);
   }
-  const { filters, canonical } = parseSearch('AuditEvent', search);
+  const { filters, canonical } = parseSearch('AuditEvent', search, undefined);
   return {
     ...parsePage(query),
     filters: [...filters, ...traces],

@@ -158,7 +158,7 @@ export function nextParameter(
   cursor: string | undefined,
 ): Parameter[] {
   if (cursor === undefined) return [];
-  const following = new URLSearchParams(query);
+  const following = new URLSearchParams([...query]);
   following.set('_cursor', cursor);
   return [{ name: 'next', valueUrl: `${baseUrl}/fhir/R4/${path}?${following}` }];
 }

@@ -100,6 +100,7 @@ export function readRequest(
     rawPath: event.rawPath,
     route: event.routeKey,
     params: Object.fromEntries(Object.entries(pathParameters).map(([name, value]) => [name, value ?? ''])),
+    // A request line has some kilobytes.
     query: new URLSearchParams(event.rawQueryString),
     headers,
     cookie: (name) => event.cookies?.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1),

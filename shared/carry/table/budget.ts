@@ -32,6 +32,35 @@ const texts: Record<Cost, string> = {
   comparisons: 'it compares too many values: use fewer conditions, alternatives or rules',
 };
 
+/**
+ * What one request may take of the CPU: the last bound, for work that no price tells. Where the price is right, a request
+ * that costs all its units takes a fifth of it.
+ */
+export const requestCpuMs = 5000;
+/** The clock is not asked more often. */
+const askedEveryMs = 10;
+
+/** The requests that this thread serves. */
+const served = new Set<{ isAlone: boolean }>();
+
+/**
+ * Measures what a request takes of the CPU of its thread. Lambda gives an environment one request at a time; where a laptop
+ * gives it several at once, nothing is measured of any.
+ */
+export function startCpuClock(): { cpuMs(): number; stop(): void } {
+  const own = { isAlone: served.size === 0 };
+  served.add(own);
+  if (!own.isAlone) for (const one of served) one.isAlone = false;
+  const from = process.threadCpuUsage();
+  return {
+    cpuMs() {
+      const { user, system } = process.threadCpuUsage(from);
+      return own.isAlone ? (user + system) / 1000 : 0;
+    },
+    stop: () => void served.delete(own),
+  };
+}
+
 /** What is left of what a request may cost. Whatever works for a request draws on the same one. */
 export interface Budget {
   /** @throws {Refusal} too-costly, saying what to change; nothing of `amount` has been done then */
@@ -45,8 +74,11 @@ export interface Budget {
    * refused tells nothing exact of the rest.
    */
   blur(): void;
-  /** The same for one search, whose first units beside its queries cost nothing. */
-  sparing(units: number): Budget;
+  /**
+   * The same for work of which the caller is not to learn how much it was: it costs no units, and has no bound but that of
+   * the CPU, as a request that takes long has.
+   */
+  untold(): Budget;
   /** Of one request: versions that it has opened and not shown, which cost nothing when it comes upon them again. */
   readonly unseen: Set<string> | undefined;
   /** What all that was spent cost. */
@@ -55,12 +87,25 @@ export interface Budget {
   readonly spent: Readonly<Record<Cost, number>>;
 }
 
-export function newBudget(units: number = requestUnits): Budget {
+/** @param cpuMs what the request has taken of the CPU so far */
+export function newBudget(units: number = requestUnits, cpuMs: () => number = () => 0): Budget {
   let total = units;
   let left = units;
   let more = 0;
   const spent = { ...nothing };
+  let askedAt = performance.now();
+  const requireTime = () => {
+    const now = performance.now();
+    if (now - askedAt < askedEveryMs) return;
+    askedAt = now;
+    if (cpuMs() > requestCpuMs)
+      throw new Refusal(
+        'too-costly',
+        'The request costs too much: it takes too long to compute, send less at once',
+      );
+  };
   const require = (cost: Cost, amount: number) => {
+    requireTime();
     if (prices[cost] * amount <= left) return;
     throw new Refusal('too-costly', `The request costs too much: ${texts[cost]}`);
   };
@@ -80,7 +125,13 @@ export function newBudget(units: number = requestUnits): Budget {
       more = randomInt(1, 2 ** 40) / 2 ** 42;
       left += total * more;
     },
-    sparing: (spare) => sparing(budget, spare),
+    untold: () => ({
+      ...budget,
+      get units() {
+        return budget.units;
+      },
+      ...{ require: requireTime, spend: requireTime },
+    }),
     spend(cost, amount) {
       require(cost, amount);
       left -= prices[cost] * amount;
@@ -88,25 +139,6 @@ export function newBudget(units: number = requestUnits): Budget {
     },
   };
   return budget;
-}
-
-/** A query costs the same whatever it finds. */
-function sparing(budget: Budget, units: number): Budget {
-  let spare = units;
-  const freeOf = (cost: Cost, amount: number) =>
-    cost === 'queries' ? 0 : Math.min(amount, spare / prices[cost]);
-  return {
-    ...budget,
-    get units() {
-      return budget.units;
-    },
-    require: (cost, amount) => budget.require(cost, amount - freeOf(cost, amount)),
-    spend(cost, amount) {
-      const free = freeOf(cost, amount);
-      budget.spend(cost, amount - free);
-      spare -= prices[cost] * free;
-    },
-  };
 }
 
 /** For functions that work for no request. */

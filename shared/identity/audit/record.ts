@@ -2,6 +2,8 @@ import { Refusal } from '../../base/refusal.ts';
 import { isId } from '../../base/resource.ts';
 import { errorName } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
+import { unlimitedBudget } from '../../carry/table/budget.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
 import type { Caller } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { type Audited, agentOfCaller, auditItem, details } from './audit-event.ts';
@@ -17,7 +19,8 @@ export async function record(
 ): Promise<void> {
   const { isEmergency = disclosure?.isEmergency } = audited;
   try {
-    await table.put(auditItem({ ...audited, isEmergency }, newId(), now()));
+    // What a request has used up must not keep from the log what it tried.
+    await drawingOn(table, unlimitedBudget).put(auditItem({ ...audited, isEmergency }, newId(), now()));
   } catch (error) {
     const { project, subtype, outcome = '0' } = audited;
     log.error('audit entry lost', { project, subtype, outcome, error: errorName(error) });
@@ -50,7 +53,13 @@ export async function recordRefused(
   caller: Caller,
   attempts: readonly Attempt[],
 ): Promise<void> {
-  const refused = attempts.filter(isRefusal).slice(0, mostEntities);
+  // What was forbidden goes before what was wrong or too much: those may be many on purpose.
+  const isForbidden = ({ status }: Attempt) => status === 403 || status === 404;
+  const all = attempts.filter(isRefusal);
+  const refused = [...all.filter(isForbidden), ...all.filter((one) => !isForbidden(one))].slice(
+    0,
+    mostEntities,
+  );
   const [first, ...others] = refused;
   if (!first || !(await isSomebody(services, caller))) return;
   await record(services, {

@@ -17,7 +17,7 @@ import { guards, type HttpResponse } from '../../carry/http/response.ts';
 import { type PathParams, type Right, type Row, type Rows, routeKey } from '../../carry/http/routes.ts';
 import { type ComesThroughFront, originHeader } from '../../carry/keys/origin-secret.ts';
 import type { Services } from '../../carry/services.ts';
-import { newBudget } from '../../carry/table/budget.ts';
+import { newBudget, startCpuClock } from '../../carry/table/budget.ts';
 import { meteredTable } from '../../carry/table/metered.ts';
 import { recordRefused } from '../audit/record.ts';
 import { recordAccess } from '../audit/record-access.ts';
@@ -299,13 +299,15 @@ function metered<S extends Services>(
   handlerWith: (own: S) => Handler<HttpRequest>,
 ): (request: HttpRequest & { body?: unknown }) => Promise<HttpResponse> {
   return async (request) => {
-    const budget = newBudget();
+    const clock = startCpuClock();
+    const budget = newBudget(undefined, clock.cpuMs);
     try {
       const table = meteredTable(services.table, budget);
       const { traceId, disclosure } = request;
       const handler = handlerWith({ ...services, table, traceId, disclosure });
       return await call(handler, request);
     } finally {
+      clock.stop();
       const units = Math.round(budget.units);
       const { traceId, route } = request;
       if (units >= costlyUnits)

@@ -106,7 +106,7 @@ const type = 'ProjectMembership';
 
 /** The ids of the memberships of active administrators who read mail: Bots and clients do not. @param most of them */
 export async function listAdministrators(table: Table, project: string, most: number): Promise<string[]> {
-  const [filter] = parseSearch(type, new URLSearchParams({ admin: 'true' })).filters;
+  const [filter] = parseSearch(type, new URLSearchParams({ admin: 'true' }), undefined).filters;
   const candidates = candidatesMerged({ table, project, type }, filter?.keyRanges ?? [], most, {
     newestFirst: false,
   });

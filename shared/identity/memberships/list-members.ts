@@ -71,7 +71,7 @@ async function listDirectory(
 
 function keyRangesOfTypes(types: readonly string[]): readonly KeyRange[] {
   const query = new URLSearchParams({ 'profile-type': types.join(',') });
-  return parseSearch('ProjectMembership', query).filters[0]?.keyRanges ?? [];
+  return parseSearch('ProjectMembership', query, undefined).filters[0]?.keyRanges ?? [];
 }
 
 /** Undefined when no index tells: every candidate is matched against its membership anyway. */
@@ -240,7 +240,7 @@ function accessOf({ access = [] }: Resource): MembershipAccess[] {
 }
 
 function nextUrl(url: string, query: URLSearchParams, cursor: string): string {
-  const following = new URLSearchParams(query);
+  const following = new URLSearchParams([...query]);
   following.set('_cursor', cursor);
   following.delete('_total');
   return withQuery(url, following);

@@ -54,7 +54,7 @@ export function parseMemberQuery(query: URLSearchParams): MemberQuery {
     types: parseTypes(query.get('profile-type')),
     words: parseWords(query.get('text') ?? ''),
     state: state === null ? undefined : oneOf('state', invitationStates, state),
-    filters: parseSearch('ProjectMembership', conditions).filters,
+    filters: parseSearch('ProjectMembership', conditions, undefined).filters,
     by: oneOf('_sort', orders, order.replace(/^-/, '')),
     descending: order.startsWith('-'),
     ...totalAndCount(query),
@@ -178,6 +178,6 @@ async function policyNames({ table, project, type }: TypeTable): Promise<Map<str
 }
 
 async function idsFor(of: TypeTable, query: Record<string, string>): Promise<Set<string>> {
-  const [filter] = parseSearch(of.type, new URLSearchParams(query)).filters;
+  const [filter] = parseSearch(of.type, new URLSearchParams(Object.entries(query)), undefined).filters;
   return new Set((await readSortKeys(of, filter?.keyRanges ?? [])).map(indexedId));
 }

@@ -29,6 +29,18 @@ function inTurn<Asked extends unknown[]>(may: (actor: Actor, ...asked: Asked) =>
   };
 }
 
+const judges = new WeakMap<Actor, Actor>();
+
+/** The actor for looking at what they may not see: how much that costs is not theirs to learn. */
+export function judgeOf(actor: Actor): Actor {
+  const known = judges.get(actor);
+  if (known) return known;
+  const judge = own.judgeOf(actor);
+  if (actor.within) judge.within = actor.within.map(own.judgeOf);
+  judges.set(actor, judge);
+  return judge;
+}
+
 /** Whether any rule could allow this on the type: what a search or a create asks first. */
 export const mayInteract = byEach(own.mayInteract);
 

@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 /**
  * Whether rules allow nothing that others do not, by rule: what only a search engine could tell is taken for more.
  * Pure. Used by the service and the administration app alike.
@@ -97,7 +98,7 @@ function conditionsOf(rule: Rule): Conditions {
   const remembered = readConditions.get(rule);
   if (remembered) return remembered;
   const [of, query = ''] = (rule.criteria ?? '').split(/\?(.*)/s);
-  const pairs = new Set([...new URLSearchParams(query)].map((pair) => JSON.stringify(pair)));
+  const pairs = new Set([...readQuery(query)].map((pair) => JSON.stringify(pair)));
   const conditions = { of, pairs };
   readConditions.set(rule, conditions);
   return conditions;

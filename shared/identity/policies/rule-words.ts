@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 import { isAdministrative } from '../../base/resource.ts';
 import { isKeyOf, typedKeys } from '../../base/values.ts';
 import {
@@ -48,7 +49,7 @@ function parseConditions(type: string, criteria: string, variables?: Variables):
   const filled = query.replace(variable, (name) =>
     encodeURIComponent(variables === undefined ? name : (variables.get(name.slice(1)) ?? '')),
   );
-  const pairs = [...new URLSearchParams(filled)];
+  const pairs = [...readQuery(filled)];
   if (of !== type || pairs.length === 0) return undefined;
   const conditions = pairs.map(([name, value]): Condition | undefined => {
     const [code = '', modifier] = name.split(/:(.*)/s);

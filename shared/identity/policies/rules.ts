@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
 import type { Budget } from '../../carry/table/budget.ts';
 import { touches } from '../../store/fhir/fields.ts';
@@ -65,7 +66,7 @@ function replaceVariables(
 ): string | undefined {
   let complete = true;
   let { length } = criteria;
-  const isExpression = new URLSearchParams(criteria.split(/\?(.*)/s)[1]).has('_filter');
+  const isExpression = readQuery(criteria.split(/\?(.*)/s)[1] ?? '').has('_filter');
   const text = criteria.replace(variable, (name) => {
     if (!complete) return '';
     const value = valueFor(name.slice(1));

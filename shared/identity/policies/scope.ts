@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
@@ -72,7 +73,7 @@ function isResourceScope(text: string, allowed: readonly string[]): boolean {
 
 function hasSoundQuery({ type, query }: ResourceScope): boolean {
   if (query === undefined) return true;
-  if ([...new URLSearchParams(query).values()].includes('')) return false;
+  if ([...readQuery(query).values()].includes('')) return false;
   try {
     // What is for every type can only be asked of what every type has.
     return readCriteria(type === '*' ? 'Resource' : type, query).length > 0;

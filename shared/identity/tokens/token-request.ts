@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 import { type HttpResponse, jsonResponse } from '../../carry/http/response.ts';
 import { readScope, scopeFault } from '../policies/scope.ts';
 import { isNarrower } from '../policies/smart-scope.ts';
@@ -63,7 +64,7 @@ export function parseClientRequest(
     throw new OAuthError('invalid_request', 'Unsupported content type');
   }
   if ((body?.length ?? 0) > longestRequest) throw new OAuthError('invalid_request', 'Request too long');
-  const parameters = new URLSearchParams(body?.toString('utf8'));
+  const parameters = readQuery(body?.toString('utf8') ?? '');
   if (new Set(parameters.keys()).size !== [...parameters.keys()].length) {
     throw new OAuthError('invalid_request', 'A parameter must not be repeated');
   }

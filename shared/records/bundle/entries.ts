@@ -1,4 +1,4 @@
-import { isExactNumber, requireDepth } from '../../base/json.ts';
+import { isExactNumber, parseJson, requireModest } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 import { parsePatch } from '../../store/fhir/json-patch.ts';
@@ -86,9 +86,9 @@ function patchOf(resource: unknown) {
     throw new Refusal('invalid', `A PATCH entry needs ${what}`);
   }
   const text = Buffer.from(data, 'base64').toString('utf8');
-  requireDepth(text);
+  requireModest(text);
   try {
-    return parsePatch(JSON.parse(text));
+    return parsePatch(parseJson(text));
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal('invalid', 'The JSON Patch could not be parsed');

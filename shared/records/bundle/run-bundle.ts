@@ -1,5 +1,6 @@
 import { inParallel } from '../../base/in-parallel.ts';
 import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '../../base/limits.ts';
+import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { asRefusal, failureOf } from '../../carry/http/errors.ts';
@@ -214,7 +215,7 @@ export async function readEntry(
   caller: Caller,
   { path, query, had }: Pick<BundledRequest, 'path' | 'query' | 'had'>,
 ): Promise<BundleEntry> {
-  const bundle = await readBundle(services, caller, path, new URLSearchParams(query ?? ''));
+  const bundle = await readBundle(services, caller, path, readQuery(query ?? ''));
   if (bundle) return { resource: bundle, response: { status: '200' } };
   const [type = '', id = '', _, versionId] = path;
   const wanted = { type, id, ...(versionId === undefined ? {} : { versionId }) };

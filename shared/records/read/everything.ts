@@ -65,7 +65,7 @@ export async function readEverything(
   const characters = page.values.reduce((sum, one) => sum + one.characters, 0);
   const included = new Included(resources, characters);
   await readReferenced(reader, [...supportingOf(resources)], included);
-  const following = new URLSearchParams(query);
+  const following = new URLSearchParams([...query]);
   if (page.next !== undefined) following.set('_cursor', writeCursor(listing, page.next));
   const next = page.next === undefined ? undefined : following;
   const entries = [
@@ -175,7 +175,7 @@ export function operationParameters(body: unknown, query: URLSearchParams): URLS
   if (resourceType !== 'Parameters' || !Array.isArray(parameter)) {
     throw new Refusal('invalid', 'The body must be a Parameters resource');
   }
-  const all = new URLSearchParams(query);
+  const all = new URLSearchParams([...query]);
   for (const [i, one] of parameter.entries()) {
     const { name, ...rest } = fieldsOf(one);
     const [value] = Object.entries(rest).flatMap(([key, found]) => (key.startsWith('value') ? [found] : []));

@@ -1,5 +1,6 @@
 import { string } from 'valibot';
 import { mostExplained } from '../../base/limits.ts';
+import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId, parseReference, plainMeta, type Resource } from '../../base/resource.ts';
 import { fields, optionalField, parse } from '../../base/schema.ts';
@@ -87,9 +88,9 @@ async function explainSearch(view: View, text: string): Promise<Explanation> {
   const [, type = '', parameters = ''] = /^([A-Za-z]+)(?:\?(.*))?$/s.exec(text) ?? [];
   if (!isResourceType(type) || type === 'User')
     throw invalidField('search', 'search must begin with a type, as Patient?name=Doe');
-  const query = new URLSearchParams(parameters);
+  const query = readQuery(parameters);
   if (Number(query.get('_count') ?? 0) > mostExplained) query.set('_count', String(mostExplained));
-  const request = parseSearch(type, query, `${services.baseUrl}/fhir/R4/`);
+  const request = parseSearch(type, query, services.table.budget, `${services.baseUrl}/fhir/R4/`);
   requireSearchable(asker, request);
   const why = whyNot(own, request);
   if (why !== undefined) return { seen: [], why };

@@ -4,6 +4,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
   hiddenFields,
+  judgeOf,
   mayInteract,
   requireSearchableBy,
   searchRules,
@@ -16,11 +17,11 @@ import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
 import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, valuesOf } from '../../store/index/value.ts';
-import { inChunks, openState } from '../../store/items/content.ts';
+import { inChunks } from '../../store/items/content.ts';
 import { batch, readHeads } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';
-import { newSearch, type SearchReader, type SearchSource } from '../../store/search/hit.ts';
+import { newSearch, openHit, type SearchReader, type SearchSource } from '../../store/search/hit.ts';
 import { criteriaFilters, type Include, type SearchRequest } from '../../store/search/search-request.ts';
 
 const mostIncluded = 1000;
@@ -134,10 +135,10 @@ export async function readReferenced(
     wanted.set(target.type, (wanted.get(target.type) ?? new Set()).add(target.id));
   }
   for (const [type, ids] of wanted) {
-    for (const head of (await readHeads(reader, type, [...ids])).values()) {
-      const opened = await openState(reader.table, head);
-      const seen = opened && (await reader.see(opened.resource, []));
-      if (seen) included.add(seen, opened.characters);
+    const search = newSearch(reader, type, [], { lookUps: ids.size / 10 });
+    for (const head of (await readHeads(search, type, [...ids])).values()) {
+      const hit = await openHit(search, head);
+      if (hit) included.add(hit.resource, hit.characters);
     }
   }
 }
@@ -181,11 +182,12 @@ function nameOf({ resourceType, id }: Resource): string {
 
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */
 export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): SearchReader {
+  const judge = judgeOf(actor);
   return {
     table,
     project: actor.project,
-    see: (resource, searched) => visible(actor, 'search', resource, { searched }),
-    maySee: async (resource) => (await hiddenFields(actor, 'search', resource)) !== undefined,
+    see: (resource, searched) => visible(judge, 'search', resource, { searched }),
+    maySee: async (resource) => (await hiddenFields(judge, 'search', resource)) !== undefined,
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
     seesAll: (type) => seesAll(actor, 'search', type),
     narrow: (type) => narrow(searchRules(actor, type), type),

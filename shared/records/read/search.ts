@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId, type Resource } from '../../base/resource.ts';
 import { withoutKeys } from '../../base/values.ts';
@@ -78,7 +79,7 @@ async function searchPage(
   actor: Actor,
   { type, query }: Pick<SearchInput, 'type' | 'query'>,
 ): Promise<{ page: SearchPage; entries: BundleEntry[]; count: number }> {
-  const request = parseSearch(type, query, `${services.baseUrl}/fhir/R4/`);
+  const request = parseSearch(type, query, services.table.budget, `${services.baseUrl}/fhir/R4/`);
   requireSearchable(actor, request);
   const reader = readerOf(services, actor);
   const page = await runSearch(reader, request);
@@ -109,7 +110,7 @@ async function askedFor(
   if (stored?.type !== path) {
     throw invalidField('_page', 'The page does not belong to this search, or is too old');
   }
-  return { actor, going: { path, query: new URLSearchParams(String(stored.query)), isPrivate: true } };
+  return { actor, going: { path, query: readQuery(String(stored.query)), isPrivate: true } };
 }
 
 /**
@@ -133,7 +134,7 @@ async function linksOf(
 ): Promise<BundleLink[]> {
   const self = linkTo(baseUrl, path, isPrivate ? new URLSearchParams() : query, 'self');
   const at = (values: Record<string, string | number | undefined>) => {
-    const other = new URLSearchParams(query);
+    const other = new URLSearchParams([...query]);
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined || value === 0) other.delete(name);
       else other.set(name, String(value));
@@ -184,7 +185,7 @@ export async function searchTypes(
   let next: string | undefined;
   for (const [i, type] of types.entries()) {
     if (i < start) continue;
-    const own = new URLSearchParams(asked);
+    const own = new URLSearchParams([...asked]);
     if (i === start && cursor !== '') own.set('_cursor', cursor);
     if (left !== undefined) own.set('_count', String(left));
     const { page, entries: some, count } = await searchPage(services, actor, { type, query: own });

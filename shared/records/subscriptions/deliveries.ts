@@ -70,7 +70,7 @@ export async function listDeliveries(
     count,
     sizeOf: (attempt) => JSON.stringify(attempt).length,
   });
-  const next = new URLSearchParams(query);
+  const next = new URLSearchParams([...query]);
   if (page.next !== undefined) next.set('_cursor', writeCursor(listing, page.next));
   return {
     ...{ resourceType: 'Bundle', type: 'searchset' },

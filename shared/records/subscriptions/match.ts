@@ -1,16 +1,19 @@
 import { stringifyJson } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
+import type { Resource } from '../../base/resource.ts';
 import { errorName, fieldsOf } from '../../base/values.ts';
 import { entryOf, holdEntry, leaveEntry } from '../../bots/run/bounds.ts';
 import type { RunRequest } from '../../bots/run/contract.ts';
 import type { Invoker } from '../../bots/run/services.ts';
 import type { Services } from '../../carry/services.ts';
+import { newBudget } from '../../carry/table/budget.ts';
 import { count } from '../../carry/table/counter.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { whenConditionFailed } from '../../carry/table/transact.ts';
 import { Later, type Purpose, type Queue, sendAll } from '../../carry/work/queue.ts';
 import { visible } from '../../identity/policies/access.ts';
-import { matchesAll } from '../../store/search/filter.ts';
+import { type Filter, matchesAll } from '../../store/search/filter.ts';
+import { comparisonsWith } from '../../store/search/hit.ts';
 import type { ChangeCandidate } from './change.ts';
 import { attemptItem, beginActions, laneMessage, newDelivery, type RecordDelivery } from './delivery.ts';
 import { type StandingSubscription, standingOf } from './subscription.ts';
@@ -106,7 +109,7 @@ export async function evaluate(
   project: string,
   expression: string,
   { current, previous }: Pick<ChangedStates, 'current' | 'previous'>,
-): Promise<boolean | { failed: string }> {
+): Promise<Met> {
   const runId = newId();
   const self = { reference: `Project/${project}` };
   const request: RunRequest = {
@@ -135,7 +138,7 @@ async function meetsExpression(
   { author, expression }: StandingSubscription & { expression: string },
   project: string,
   { current, previous }: ChangedStates,
-): Promise<boolean | { failed: string }> {
+): Promise<Met> {
   try {
     const actor = await admitAuthor(services, project, author);
     const seen = await visible(actor, 'read', current);
@@ -165,10 +168,12 @@ export async function matchChange(services: MatchServices, candidate: ChangeCand
   const deliveries: RecordDelivery[] = [];
   const turn = expressionTurn(services, candidate.project);
   try {
+    const meetsCriteria = criteriaOf(states.current);
     for (const one of standing) {
-      if (!matchesAll(states.current, one.subscription.filters)) continue;
+      const met = meetsCriteria(one.subscription.filters);
+      if (met === false) continue;
       const delivery = newDelivery(one.subscription.id, candidate, candidate.resend);
-      if (await isMet(services, turn, one, { delivery, states })) deliveries.push(delivery);
+      if (await isMet(services, turn, one, { delivery, states, met })) deliveries.push(delivery);
     }
   } finally {
     await turn.leave();
@@ -205,17 +210,40 @@ async function standingSubscriptions(
   });
 }
 
+/** What the criteria of all Subscriptions to one change may cost together: some seconds of CPU. */
+const criteriaUnits = 50_000;
+
+/** Whether a record meets criteria, or why that could not be said. */
+function criteriaOf(current: Resource): (filters: readonly Filter[]) => Met {
+  const budget = newBudget(criteriaUnits);
+  const { length } = stringifyJson(current);
+  return (filters) => {
+    try {
+      budget.spend('comparisons', comparisonsWith(filters, length));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { failed: 'criteria: too many alternatives for so long a record' };
+    }
+    return matchesAll(current, filters);
+  };
+}
+
+type Met = boolean | { failed: string };
+
+/** @param of.met what the criteria said */
 async function isMet(
   services: MatchServices,
   turn: ReturnType<typeof expressionTurn>,
   standing: StandingSubscription,
-  { delivery, states }: { delivery: RecordDelivery; states: ChangedStates },
+  { delivery, states, met: metCriteria }: { delivery: RecordDelivery; states: ChangedStates; met: Met },
 ): Promise<boolean> {
   const { expression } = standing.subscription;
-  if (expression === undefined) return true;
-  const met = (await turn.hasTime())
-    ? await meetsExpression(services, { ...standing, expression }, delivery.project, states)
-    : { failed: 'expression: those of other Subscriptions took too long' };
+  let met = metCriteria;
+  if (met === true && expression !== undefined) {
+    met = (await turn.hasTime())
+      ? await meetsExpression(services, { ...standing, expression }, delivery.project, states)
+      : { failed: 'expression: those of other Subscriptions took too long' };
+  }
   if (typeof met === 'boolean') return met;
   const attempted = { outcome: met.failed, isSuccess: false };
   await services.table.put(attemptItem(delivery, attempted, services.newId(), services.now()));

@@ -1,3 +1,4 @@
+import { readQuery } from '../../base/query.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { isId, type Stamp } from '../../base/resource.ts';
 import { refuseTaken } from '../../bots/bot/identifiers.ts';
@@ -37,7 +38,11 @@ async function gatherWrites(
   writes: readonly Write[],
 ): Promise<{ actor: Actor; located: Located[] }> {
   const { project } = caller;
-  const wanted = writes.map((write) => ({ write, search: searchOf(write), key: keyOfWrite(project, write) }));
+  const wanted = writes.map((write) => ({
+    write,
+    search: searchOf(services, write),
+    key: keyOfWrite(project, write),
+  }));
   const { actor, found } = await admit(services, caller, [
     ...wanted.flatMap(({ key }) => key ?? []),
     ...wanted.flatMap(({ search }) => (search ? [keys.condition(project, search.canonical)] : [])),
@@ -68,9 +73,9 @@ function keyOfWrite(project: string, { type, id }: Pick<Write, 'type' | 'id'>): 
   throw new Refusal('invalid', 'An id is up to 64 of letters, digits, - and .');
 }
 
-function searchOf({ type, query }: Write): SearchRequest | undefined {
+function searchOf({ table }: Services, { type, query }: Write): SearchRequest | undefined {
   if (query === undefined) return undefined;
-  const search = parseSearch(type, new URLSearchParams(query));
+  const search = parseSearch(type, readQuery(query), table.budget);
   const isNarrowed = search.filters.length + search.links.length > 0;
   if (isNarrowed)
     return { ...search, count: 2, sort: [], summary: 'false', total: 'none', cursor: undefined };

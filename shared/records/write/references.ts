@@ -1,4 +1,5 @@
 import { mostBatchEntries, mostTransactionConditions, mostTransactionWrites } from '../../base/limits.ts';
+import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
@@ -74,7 +75,7 @@ function conditionsIn(value: unknown): Set<string> {
 async function match({ services, actor }: Context, condition: string): Promise<string> {
   const [type = '', query = ''] = condition.split(/\?(.*)/s);
   if (!isResourceType(type)) throw invalidField('reference', `${type} is not a resource type`);
-  const search = { ...parseSearch(type, new URLSearchParams(query)), count: 2 };
+  const search = { ...parseSearch(type, readQuery(query), actor.budget), count: 2 };
   requireSearchable(actor, search);
   const { resources } = await runSearch(readerOf(services, actor), search);
   const [one, other] = resources;

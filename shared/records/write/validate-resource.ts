@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
+import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
 import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
@@ -163,8 +164,7 @@ function faultOf(type: string, criteria: string): string | undefined {
   if (names.some((name) => /^%[0-9a-f]{2}$/i.test(name))) return 'Write characters as they are, not as %xx';
   // Variables get their values at run time; a date stands for whatever fits its parameter.
   const filled = query.replace(variable, '2000');
-  if ([...new URLSearchParams(filled).values()].includes(''))
-    return 'A parameter of the criteria has no value';
+  if ([...readQuery(filled).values()].includes('')) return 'A parameter of the criteria has no value';
   try {
     readCriteria(type === '*' ? 'Resource' : type, filled);
     return undefined;

@@ -180,8 +180,9 @@ export async function patched(
 ): Promise<{ body: SentResource; emptied: WeakSet<object> }> {
   const hidden = await hiddenFields(actor, 'read', resource);
   if (!hidden) throw new Refusal('forbidden', 'Forbidden');
-  const patching = beginPatch(withoutFields(withoutEmpty(resource), hidden));
-  const spend = (elements: number) => actor.budget.spend('comparisons', elements * comparisonsOfElement);
+  const compare = (values: number) => actor.budget.spend('comparisons', values);
+  const patching = beginPatch(withoutFields(withoutEmpty(resource), hidden), compare);
+  const spend = (elements: number) => compare(elements * comparisonsOfElement);
   for (const operation of operations) {
     const pointers =
       'op' in operation ? [operation] : await patchOperations(patching.value, type, operation, spend);

@@ -41,20 +41,26 @@ function hasSource(op: string): boolean {
  * @throws {Refusal} invalid when a path leads nowhere, precondition-failed when a `test` does not hold
  */
 export function applyPatch<T>(value: T, operations: readonly PatchOperation[]): T {
-  const patching = beginPatch(value);
+  const patching = beginPatch(value, () => {});
   for (const operation of operations) patching.apply(operation);
   return patching.value as T;
 }
 
-/** A patch whose operations depend on what those before made; the value given stays as it is. */
-export function beginPatch(value: unknown): {
+/**
+ * A patch whose operations depend on what those before made; the value given stays as it is.
+ * @param spend is told how many values are looked at, before an operation does more with them
+ */
+export function beginPatch(
+  value: unknown,
+  spend: (values: number) => void,
+): {
   readonly value: unknown;
   apply(operation: PatchOperation): void;
   /** Objects and lists that lost their last member: nobody has sent them empty. */
   readonly emptied: WeakSet<object>;
 } {
   // A holder, so that the whole value can be replaced like any other.
-  const holder: Holder = { value: copy(value), copied: 0, emptied: new WeakSet() };
+  const holder: Holder = { value: copy(value), copied: 0, emptied: new WeakSet(), spend };
   return {
     get value() {
       return holder.value;
@@ -69,6 +75,7 @@ interface Holder {
   /** Characters that `copy` operations have added. */
   copied: number;
   emptied: WeakSet<object>;
+  spend(values: number): void;
 }
 
 function apply(holder: Holder, { op, path, from = '', value }: PatchOperation): void {
@@ -101,8 +108,8 @@ function duplicate(holder: Holder, from: string): unknown {
   return copy(value);
 }
 
-function replace(holder: object, path: string, value: unknown): void {
-  requireShallow(path, value);
+function replace(holder: Holder, path: string, value: unknown): void {
+  requireShallow(holder, path, value);
   read(holder, path);
   const { parent, name } = locate(holder, path);
   Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
@@ -117,8 +124,8 @@ function take(holder: Holder, path: string): unknown {
   return value;
 }
 
-function add(holder: object, path: string, value: unknown): void {
-  requireShallow(path, value);
+function add(holder: Holder, path: string, value: unknown): void {
+  requireShallow(holder, path, value);
   const { parent, name } = locate(holder, path);
   if (!Array.isArray(parent)) {
     Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
@@ -130,14 +137,16 @@ function add(holder: object, path: string, value: unknown): void {
 }
 
 /** Before what is too deep is copied or written out once more. @throws {Refusal} invalid */
-function requireShallow(path: string, value: unknown): void {
-  if (path.split('/').length + depthOf(value) <= deepestJson) return;
-  throw invalid(`The patch makes a value deeper than ${deepestJson} levels`);
-}
-
-function depthOf(value: unknown): number {
-  if (!isObject(value) || isExactNumber(value)) return 0;
-  return 1 + Object.values(value).reduce<number>((deepest, part) => Math.max(deepest, depthOf(part)), 0);
+function requireShallow({ spend }: Holder, path: string, value: unknown): void {
+  let values = 0;
+  const depthOf = (part: unknown): number => {
+    values += 1;
+    if (!isObject(part) || isExactNumber(part)) return 0;
+    return 1 + Object.values(part).reduce<number>((deepest, one) => Math.max(deepest, depthOf(one)), 0);
+  };
+  const depth = path.split('/').length + depthOf(value);
+  spend(values);
+  if (depth > deepestJson) throw invalid(`The patch makes a value deeper than ${deepestJson} levels`);
 }
 
 /** The object or array that holds what a pointer (RFC 6901) points at, and its name in there. */

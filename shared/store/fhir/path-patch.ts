@@ -117,10 +117,10 @@ export async function patchOperations(
   const { nodes, last } = await findPath(resource, type, path, spend);
   switch (operation.type) {
     case 'add':
-      return addTo(only(nodes, path), operation.name, operation.value);
+      return addTo(only(nodes, path), operation.name, operation.value, spend);
     case 'replace': {
       const node = only(nodes, path);
-      return [{ op: 'replace', path: node.pointer, value: await built(operation.value, node.owner) }];
+      return [{ op: 'replace', path: node.pointer, value: await built(operation.value, node.owner, spend) }];
     }
     case 'delete':
       return nodes.length === 0 ? [] : [{ op: 'remove', path: only(nodes, path).pointer }];
@@ -132,17 +132,22 @@ export async function patchOperations(
         const { source, destination } = operation;
         return [{ op: 'move', from: `${list}/${source}`, path: `${list}/${destination}` }];
       }
-      const one = await built(operation.value, member.owner);
+      const one = await built(operation.value, member.owner, spend);
       if (nodes.length === 0 && operation.index === 0) return [{ op: 'add', path: list, value: [one] }];
       return [{ op: 'add', path: `${list}/${operation.index}`, value: one }];
     }
   }
 }
 
-async function addTo(parent: Node, name: string, value: PathValue): Promise<PatchOperation[]> {
+async function addTo(
+  parent: Node,
+  name: string,
+  value: PathValue,
+  spend: (elements: number) => void,
+): Promise<PatchOperation[]> {
   const { element, member } = await requireMember(parent.owner, name, value);
   const path = `${parent.pointer}/${member.property}`;
-  const one = await built(value, member.owner);
+  const one = await built(value, member.owner, spend);
   const held = element.members.filter(({ property }) => Object.hasOwn(fieldsOf(parent.value), property));
   if (held.length > 0 && !element.isList) throw invalid(`${parent.owner} has ${name} already`);
   if (!element.isList) return [{ op: 'add', path, value: one }];
@@ -162,14 +167,18 @@ async function requireMember(owner: string, name: string, value: PathValue) {
 }
 
 /** @param owner the type or path of the element's definition */
-async function built(value: PathValue, owner: string): Promise<unknown> {
+async function built(value: PathValue, owner: string, spend: (elements: number) => void): Promise<unknown> {
   if ('type' in value) return value.value;
+  spend(value.members.length);
+  const lists = new Map<string, unknown[]>();
   const object: Record<string, unknown> = {};
   for (const { name, value: inner } of value.members) {
     const { element, member } = await requireMember(owner, name, inner);
-    const one = await built(inner, member.owner);
-    const before = [object[member.property] ?? []].flat();
-    object[member.property] = element.isList ? [...before, one] : one;
+    const one = await built(inner, member.owner, spend);
+    const list = lists.get(member.property) ?? [];
+    if (element.isList) lists.set(member.property, list);
+    list.push(one);
+    object[member.property] = element.isList ? list : one;
   }
   return object;
 }

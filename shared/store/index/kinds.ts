@@ -23,11 +23,12 @@ const uriKind: ParameterKind = {
     const matches = (values: readonly Value[]) => values.flatMap(urisOf).some(isFound);
     const alternatives = searched.length;
     if (modifier) return { matches, alternatives };
+    // An item does not tell of versions.
+    const proving = new Set(searched.filter((uri) => uri === withoutVersion(uri)).map(bucketOf));
     return {
       ...{ matches, alternatives },
       ranges: searched.map((uri) => ({ bucket: bucketOf(withoutVersion(uri)) })),
-      // An item does not tell of versions.
-      proves: (bucket) => searched.some((uri) => uri === withoutVersion(uri) && bucketOf(uri) === bucket),
+      proves: (bucket) => proving.has(bucket),
     };
   },
   sortTexts: urisOf,

@@ -56,12 +56,17 @@ export const stringKind: ParameterKind = {
     return {
       matches: (found) => found.some(isFound),
       ranges: isIndexed ? normal.map((text) => rangeOf(text, hasParts, part)) : undefined,
-      alternatives: words.reduce((sum, count) => sum + count, 0),
+      alternatives: (modifier === 'contains' ? normal.map(stepsToFind) : words).reduce((a, b) => a + b, 0),
       ...(modifier === undefined ? { proves } : {}),
     };
   },
   sortTexts: (value) => textsOf(value).map(normaliseText),
 };
+
+/** To find a text anywhere takes up to its length times that of what is looked through. */
+function stepsToFind({ length }: string): number {
+  return 1 + Math.floor(length / 9);
+}
 
 /** The texts of a value: one for a plain string, each part of a name or address. */
 export function textsOf({ type, value }: Value): string[] {

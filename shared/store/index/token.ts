@@ -140,15 +140,31 @@ function codeCondition({ parameter, name, values }: ConditionRequest): ValueCond
     matches: (found) => found.flatMap(tokensOf).some(isSearched),
     alternatives: mostMatched(searched),
     ranges: buckets && [...buckets].map((bucket) => ({ bucket })),
-    proves: (bucket, sort) =>
-      searched.some(({ system, value }) => {
-        if (value === undefined || tokenBucket(value) !== bucket) return false;
-        // Items of earlier releases do not tell of the system.
-        if (sort === '') return isPlain;
-        if (sort.startsWith('c')) return system === undefined || sort === `c${nearHash(system)}`;
-        const exact = `x${nearHash(value)}`;
-        return system === undefined ? sort.startsWith(exact) : sort === `${exact}${nearHash(system)}`;
-      }),
+    proves: proofOf(searched, isPlain),
+  };
+}
+
+/** Whether an item shows that a code is one of those searched. What they hash to is made when it is first asked for. */
+function proofOf(
+  searched: readonly SearchedToken[],
+  isPlain: boolean,
+): NonNullable<ValueCondition['proves']> {
+  let byBucket: Map<string, { isAny: boolean; coded: string; exact: string }[]> | undefined;
+  const hashed = () =>
+    searched.flatMap(({ system, value }) => {
+      if (value === undefined) return [];
+      const near = system === undefined ? '' : nearHash(system);
+      const exact = `x${nearHash(value)}${near}`;
+      return [{ bucket: tokenBucket(value), isAny: system === undefined, coded: `c${near}`, exact }];
+    });
+  return (bucket, sort) => {
+    byBucket ??= Map.groupBy(hashed(), (one) => one.bucket);
+    return (byBucket.get(bucket) ?? []).some(({ isAny, coded, exact }) => {
+      // Items of earlier releases do not tell of the system.
+      if (sort === '') return isPlain;
+      const form = sort.startsWith('c') ? coded : exact;
+      return isAny ? sort.startsWith(form) : sort === form;
+    });
   };
 }
 

@@ -1,7 +1,9 @@
 import { mostIndexItems } from '../../base/limits.ts';
 import type { Resource } from '../../base/resource.ts';
+import { unlimitedBudget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { withoutEmpty } from '../fhir/fields.ts';
@@ -228,12 +230,13 @@ export async function commit(
   if (whole.length <= mostActions && sizeOf(whole) <= mostBytes) return table.transact(whole);
 
   const inert = changes.reduce((sum, { state, index }) => sum + state.length + index.length, 0);
-  // Before the first step: what costs too much must not be cut off between two.
-  table.budget.require('writes', 2 * changes.length + inert + more.length);
-  await table.write(changes.map((change) => pendingItem(change, nowMs)));
-  await table.write(changes.flatMap(({ state }) => state.map(doubtful)));
-  await table.write(changes.flatMap(({ index }) => index));
-  await table.transact([...changes.map(({ head }) => head(true)), ...more]);
+  // Before the first step: what costs too much must not be cut off between two, whatever is done beside it.
+  table.budget.spend('writes', 2 * changes.length + inert + more.length);
+  const paid = drawingOn(table, unlimitedBudget);
+  await paid.write(changes.map((change) => pendingItem(change, nowMs)));
+  await paid.write(changes.flatMap(({ state }) => state.map(doubtful)));
+  await paid.write(changes.flatMap(({ index }) => index));
+  await paid.transact([...changes.map(({ head }) => head(true)), ...more]);
 }
 
 /** The note that a write is under way; it says all that a sweep needs to undo or to finish it. */

@@ -121,6 +121,11 @@ export function bestOf(filters: readonly Filter[]): Filter | undefined {
   return filters.filter(({ keyRanges }) => keyRanges).sort((a, b) => a.rank - b.rank)[0];
 }
 
+/** How many comparisons a value of a resource takes for all of them. */
+export function alternativesOf(filters: readonly Pick<Filter, 'alternatives'>[]): number {
+  return filters.reduce((sum, filter) => sum + filter.alternatives, 0);
+}
+
 /** A condition that no index leads to. */
 export function unindexed(
   name: string,
@@ -128,7 +133,7 @@ export function unindexed(
   matches: Filter['matches'],
 ): Filter {
   const parameters = filters.flatMap((filter) => filter.parameters);
-  const alternatives = filters.reduce((sum, filter) => sum + filter.alternatives, 0);
+  const alternatives = alternativesOf(filters);
   return { name, matches, parameters, alternatives, keyRanges: undefined, rank: 9 };
 }
 

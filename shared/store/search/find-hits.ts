@@ -247,18 +247,29 @@ async function* matching(
   order: Order,
   positionOf: (candidate: Candidate) => Position,
 ): AsyncGenerator<Hit> {
+  const firstOf = firstEntryIn(ranges, order);
+  const placeOf = ({ range, sk }: Pick<Candidate, 'range' | 'sk'>) =>
+    order === 'in turn' ? `${range} ${sk}` : sk;
+  /** Of what was opened: where it counts, if anywhere. One resource may be thousands of candidates. */
+  const places = new Map<string, string | undefined>();
+  const mayCount = (candidate: Candidate) =>
+    !places.has(candidate.id) || places.get(candidate.id) === placeOf(candidate);
   let size = pageOf(search);
   for await (const some of inBatches(candidates, () => size)) {
-    search.spend(some.length);
-    const ids = some.map(({ id }) => id);
+    const ids = [...new Set(some.filter(mayCount).map(({ id }) => id))];
+    search.spend(ids.length);
     const heads = await readHeads(search.reader, search.type, ids);
     for (const candidate of some) {
       const head = heads.get(candidate.id);
+      if (!head || !mayCount(candidate)) continue;
+      let place: string | undefined;
       const isFirst = (resource: Resource) => {
-        const first = firstEntry(ranges, resource, order);
-        return first?.sk === candidate.sk && (order !== 'in turn' || first.range === candidate.range);
+        const first = firstOf(resource);
+        place = first && placeOf(first);
+        return place === placeOf(candidate);
       };
-      const hit = head && (await openHit(search, head, isFirst));
+      const hit = await openHit(search, head, isFirst);
+      places.set(candidate.id, place);
       if (hit) yield { ...hit, position: positionOf(candidate) };
     }
     size = batch;
@@ -269,26 +280,31 @@ async function* matching(
  * Where a resource first turns up in a reading: candidates at any later place are repeats of it, and a
  * candidate at a place that its resource no longer has is left over from an earlier state.
  */
-export function firstEntry(
+export function firstEntryIn(
   ranges: readonly KeyRange[],
-  resource: Resource,
   order: Order,
-): Pick<Candidate, 'range' | 'sk'> | undefined {
+): (resource: Resource) => Pick<Candidate, 'range' | 'sk'> | undefined {
   const indexes = new Set(ranges.map(({ index }) => index));
-  const found = [...indexes].flatMap((index) =>
-    entriesIn(index, resource).flatMap((entry) => {
-      const sk = sortKeyOf(entry, resource.id);
-      return ranges
-        .filter((range) => range.index === index && isInside(range, entry.bucket, sk))
-        .map((range) => ({ range: nameOfRange(range), sk }));
-    }),
-  );
+  const named = ranges.map((range) => ({ range, name: nameOfRange(range) }));
+  const byBucket = Map.groupBy(named, ({ range }) => `${range.index} ${range.bucket}`);
   const direction = order === 'descending' ? -1 : 1;
-  return found.sort((a, b) =>
+  const isBefore = (a: Pick<Candidate, 'range' | 'sk'>, b: Pick<Candidate, 'range' | 'sk'>) =>
     order === 'in turn'
-      ? compare(a.range, b.range) || compare(a.sk, b.sk)
-      : direction * (compare(a.sk, b.sk) || compare(a.range, b.range)),
-  )[0];
+      ? (compare(a.range, b.range) || compare(a.sk, b.sk)) < 0
+      : direction * (compare(a.sk, b.sk) || compare(a.range, b.range)) < 0;
+  return (resource) => {
+    let first: Pick<Candidate, 'range' | 'sk'> | undefined;
+    for (const index of indexes) {
+      for (const entry of entriesIn(index, resource)) {
+        const sk = sortKeyOf(entry, resource.id);
+        for (const { range, name } of byBucket.get(`${index} ${entry.bucket}`) ?? []) {
+          const place = { range: name, sk };
+          if (isInside(range, entry.bucket, sk) && (!first || isBefore(place, first))) first = place;
+        }
+      }
+    }
+    return first;
+  };
 }
 
 function compare(a: string, b: string): number {

@@ -5,14 +5,14 @@ import type { Item } from '../../carry/table/item.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import { drawingOn } from '../../carry/table/metered.ts';
 import type { Table } from '../../carry/table/table.ts';
-import type { KeyRange } from '../index/key-range.ts';
+import { type KeyRange, shards } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
 import { parametersOf, type SearchParameter } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
 import { inChunks, openState } from '../items/content.ts';
 import type { TypeTable } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
-import { type Filter, matchesAll } from './filter.ts';
+import { alternativesOf, type Filter, matchesAll } from './filter.ts';
 
 /** On whose behalf a search reads. */
 export interface SearchReader {
@@ -57,6 +57,10 @@ export interface Search extends TypeTable {
    * @throws {Refusal} too-costly, saying which parameter to add
    */
   spend(reads: number): void;
+  /** Whether each resource is judged before the caller sees it, or what of it. */
+  isJudged: boolean;
+  /** Of a search that is judged: what a hit costs. @throws {Refusal} too-costly */
+  found(characters: number): void;
 }
 
 /** One parameter of `_sort`. */
@@ -68,31 +72,45 @@ export interface SortKey {
 /** Resources that one page may read before the search is refused as too costly. */
 const mostReads = 2000;
 
-/**
- * What a search looks at before it costs more than one that finds nothing, for whoever does not see all: the cost would
- * tell whether somebody else's record has a value. A record of some kilobytes.
- */
-const spareUnits = 8;
-
-/** @param options `reads`: how many resources it may open */
+/** @param options `reads`: how many resources it may open; `lookUps`: how often it asks, where it is not by an index */
 export function newSearch(
   reader: SearchReader,
   type: string,
   filters: readonly Filter[],
-  options: { sort?: readonly SortKey[]; count?: number; reads?: number } = {},
+  options: { sort?: readonly SortKey[]; count?: number; reads?: number; lookUps?: number } = {},
 ): Search {
-  const { sort = [], count = batch, reads = mostReads } = options;
+  const { sort = [], count = batch, reads = mostReads, lookUps = lookUpsOf(filters) } = options;
   let left = reads;
-  const table = reader.seesAll?.(type)
-    ? reader.table
-    : drawingOn(reader.table, (budget) => budget.sparing(spareUnits));
+  const isJudged = reader.maySee !== undefined && !reader.seesAll?.(type);
+  const { budget } = reader.table;
+  if (isJudged) budget.spend('queries', lookUps);
+  const table = isJudged ? drawingOn(reader.table, (own) => own.untold()) : reader.table;
   return {
-    ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count },
+    ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count, isJudged },
     spend(some) {
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);
     },
+    found(characters) {
+      if (!isJudged) return;
+      budget.spend('items', 1);
+      budget.spend('characters', characters);
+      budget.spend('comparisons', comparisonsWith(filters, characters));
+    },
   };
+}
+
+/** How often a search asks the index, as it stands: not how often what it finds has it ask. */
+function lookUpsOf(filters: readonly Filter[]): number {
+  return Math.min(...filters.map(({ keyRanges }) => keyRanges?.length ?? shards), shards) || 1;
+}
+
+/** A value that a search looks at takes some so many characters of a resource. */
+const charactersPerValue = 50;
+
+/** What it takes to match a resource of so many characters, in comparisons. */
+export function comparisonsWith(filters: readonly Filter[], characters: number): number {
+  return alternativesOf(filters) * (1 + characters / charactersPerValue);
 }
 
 /** Parameters that usually leave few, best first. */
@@ -116,17 +134,16 @@ export interface Hit {
   position: Position;
 }
 
-/** A value that a search looks at takes some so many characters of a resource. */
-const charactersPerValue = 50;
-
-/** The resource as the caller may see it, when what the caller sees of it matches. */
+/**
+ * The resource as the caller may see it, when what the caller sees of it matches. Of whom not all is shown, what is not seen
+ * is left out before anything is compared: neither units nor time tell what is in it.
+ */
 export async function openHit(
-  { reader, type, filters, sort }: Search,
+  { reader, filters, sort, isJudged, found }: Search,
   head: Item,
   isRightPlace: (resource: Resource) => boolean = () => true,
 ): Promise<Omit<Hit, 'position'> | undefined> {
   const version = `${head.pk} ${head.sk} ${head.versionId}`;
-  const isJudged = reader.maySee !== undefined && !reader.seesAll?.(type);
   const unseen = isJudged ? reader.table.budget.unseen : undefined;
   if (unseen?.has(version)) return undefined;
   const opened = await openState(reader.table, head);
@@ -136,13 +153,15 @@ export async function openHit(
     unseen?.add(version);
     return undefined;
   }
-  const alternatives = filters.reduce((sum, filter) => sum + filter.alternatives, 0);
-  reader.table.budget.spend('comparisons', alternatives * (1 + characters / charactersPerValue));
-  if (!isRightPlace(resource) || !matchesAll(resource, filters)) return undefined;
+  reader.table.budget.spend('comparisons', comparisonsWith(filters, characters));
   const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
-  const seen = await reader.see(resource, searched);
-  if (!seen || (seen !== resource && !matchesAll(seen, filters))) return undefined;
-  return { resource: seen, characters };
+  const seen = isJudged ? await reader.see(resource, searched) : resource;
+  if (!seen || !isRightPlace(resource) || !matchesAll(seen, filters)) return undefined;
+  if (seen !== resource && !matchesAll(resource, filters)) return undefined;
+  const shown = isJudged ? seen : await reader.see(resource, searched);
+  if (!shown) return undefined;
+  found(characters);
+  return { resource: shown, characters };
 }
 
 /** Where in a search the next page goes on, by the way in which the search was carried out. */

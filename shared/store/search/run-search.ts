@@ -10,7 +10,7 @@ import { inChunks } from '../items/content.ts';
 import { type PositionedValue, readCursor, takePage, writeCursor } from '../items/page.ts';
 import { countEntries, fewIdsIn, idsBeingWritten, sortKeysIn } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
-import { createFilter, type Filter, unindexed } from './filter.ts';
+import { alternativesOf, createFilter, type Filter, unindexed } from './filter.ts';
 import { findHits, orderedRanges, sourcesOf } from './find-hits.ts';
 import {
   type Hit,
@@ -208,10 +208,12 @@ async function countProven(search: Search, ranges: readonly KeyRange[], most: nu
     if (count > most) throw tooCostly(search, `would count more than ${most} of ${type}`);
   };
   const before = await idsBeingWritten(search);
+  const alternatives = alternativesOf(filters);
   const proven = new Set<string>();
   const unclear = new Set<string>();
   const countIn = async (range: KeyRange) => {
     for await (const page of sortKeysIn(search, range)) {
+      search.table.budget.spend('comparisons', page.length * alternatives);
       for (const sk of page) {
         const isProof = filters.every((filter) => filter.proves?.(range, sk));
         (isProof ? proven : unclear).add(indexedId(sk));

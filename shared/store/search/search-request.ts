@@ -1,4 +1,6 @@
+import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
+import type { Budget } from '../../carry/table/budget.ts';
 import { isResourceType, type SearchParameter } from '../index/registry.ts';
 import { compartmentFilter, type Filter, parseFilter, requireParameter, requireReference } from './filter.ts';
 import { parseExpression } from './filter-expression.ts';
@@ -58,16 +60,33 @@ const controls = new Set([
   ...['_sort', '_fields', '_elements', '_summary', '_total', '_format', '_pretty'],
 ]);
 
+/** What it takes to read one alternative of a condition: some 10 µs, for hashes and dates. */
+const comparisonsToReadValue = 50;
+
+/** The alternatives of a condition at most, or the words of a `_filter`. */
+function alternativesIn(text: string): number {
+  let count = 1;
+  for (const character of text) if (character === ',' || character === ' ') count++;
+  return count;
+}
+
 /**
  * Reads the parameters of a search.
+ * @param budget what reading them draws on; undefined for those of our own, and for one search of a route of its own
  * @param own our own base URL: references that begin with it are to resources of ours
- * @throws {Refusal} invalid, with the parameter as expression: unknown ones too, never ignored
+ * @throws {Refusal} invalid, with the parameter as expression: unknown ones too, never ignored; too-costly
  */
-export function parseSearch(type: string, query: URLSearchParams, own?: string): SearchRequest {
+export function parseSearch(
+  type: string,
+  query: URLSearchParams,
+  budget: Budget | undefined,
+  own?: string,
+): SearchRequest {
   const filters: Filter[] = [];
   const links: LinkedSearch[] = [];
   for (const [name, value] of query) {
     if (controls.has(name)) continue;
+    budget?.spend('comparisons', comparisonsToReadValue * alternativesIn(value));
     if (filters.length + links.length === mostConditions) {
       throw invalidField(name, `A search has at most ${mostConditions} conditions`);
     }
@@ -92,10 +111,10 @@ export function parseSearch(type: string, query: URLSearchParams, own?: string):
  * @throws {Refusal} invalid, when it cannot be read
  */
 export function readCriteria(type: string, query: string): readonly Filter[] {
-  const pairs = [...new URLSearchParams(query)];
+  const pairs = [...readQuery(query)];
   if (pairs.length === 0) throw new Refusal('invalid', 'The criteria must name a search parameter');
   return pairs.flatMap((pair) => {
-    const { filters, links } = parseSearch(type, new URLSearchParams([pair]));
+    const { filters, links } = parseSearch(type, new URLSearchParams([pair]), undefined);
     const [link] = links;
     if (link) throw invalidField(link.name, 'Criteria cannot look at other resources');
     if (filters.length > 0) return filters;
@@ -110,7 +129,7 @@ export function readCriteria(type: string, query: string): readonly Filter[] {
 export function criteriaFilters(criteria: string, type: string): readonly Filter[] {
   const [of, query = ''] = criteria.split(/\?(.*)/s);
   // A variable that holds the empty text must not match more than one that holds a name.
-  const hasHole = [...new URLSearchParams(query).values()].includes('');
+  const hasHole = [...readQuery(query).values()].includes('');
   if (hasHole || (of !== type && of !== '*')) return [];
   try {
     return readCriteria(type, query);

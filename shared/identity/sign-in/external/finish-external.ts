@@ -53,7 +53,7 @@ export async function finishExternal(
   const url = new URL(redirectUri);
   if (clientState !== undefined) url.searchParams.set('state', clientState);
   for (const [name, value] of Object.entries(answer.query ?? {})) url.searchParams.set(name, value);
-  if (answer.fragment) url.hash = `${new URLSearchParams(answer.fragment)}`;
+  if (answer.fragment) url.hash = `${new URLSearchParams({ ...answer.fragment })}`;
   return { location: url.href, cookie: endedFlowCookie(services.baseUrl, flow) };
 }
 
