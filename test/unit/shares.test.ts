@@ -9,16 +9,20 @@ import {
   shareOf,
 } from '../../shared/carry/shares.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
+import { seeded } from '../setup/seeded.ts';
 
 const stage = { accountConcurrency: 1_000 };
 const flood = { project: 'flood' };
 const quiet = { project: 'quiet' };
 
 beforeEach(() => {
-  jest.useFakeTimers();
+  jest.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
+  // What a process lets in at first is chance: here the same in every run.
+  jest.spyOn(Math, 'random').mockImplementation(seeded(1));
 });
 afterEach(() => {
   jest.useRealTimers();
+  jest.restoreAllMocks();
 });
 
 /** A table that adds up, and how often it was asked to. */
