@@ -1,7 +1,7 @@
 import { requireVariable } from '../../shared/base/env.ts';
-import { readQuery } from '../../shared/base/query.ts';
 import { Refusal } from '../../shared/base/refusal.ts';
 import { isId } from '../../shared/base/resource.ts';
+import { readQuery } from '../../shared/base/schema.ts';
 import { cancelRun, readRun } from '../../shared/bots/run/cancel.ts';
 import { noteShown } from '../../shared/carry/disclosure.ts';
 import { decodeUtf8, type HttpRequest, json } from '../../shared/carry/http/request.ts';

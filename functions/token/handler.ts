@@ -1,5 +1,5 @@
 import { requireVariable } from '../../shared/base/env.ts';
-import { readQuery } from '../../shared/base/query.ts';
+import { readQuery } from '../../shared/base/schema.ts';
 import { decodeUtf8 } from '../../shared/carry/http/request.ts';
 import { type HttpResponse, jsonResponse, redirectResponse } from '../../shared/carry/http/response.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';

@@ -151,7 +151,7 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `No request takes more than ${requestCpuMs / 1000} s of CPU`,
       `| ${perUnit / constant('shared/store/search/search-request.ts', 'comparisonsToReadValue')} alternatives of a search, or words of a ${code('_filter')}, that are read | 1 |`,
       `| ${perUnit} values that a JSON Patch adds or moves | 1 |`,
-      `| a query or form | ${number(constant('shared/base/query.ts', 'mostParameters'))} parameters`,
+      `| a query or form | ${number(constant('shared/base/schema.ts', 'mostParameters'))} parameters`,
       `A request of ${number(constant('shared/identity/gate/serve.ts', 'costlyUnits'))} units`,
       `opens ${number(constant('shared/store/search/hit.ts', 'mostReads'))} resources`,
       `fits ${limits.longestBodyBytes / 1024 ** 2} MiB to a Project of ${number(constant('test/worst/seed.ts', 'patients'))} Patients and ${number(constant('test/worst/seed.ts', 'observations'))} Observations`,

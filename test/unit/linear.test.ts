@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readQuery } from '../../shared/base/query.ts';
+import { readQuery } from '../../shared/base/schema.ts';
 import { traceBack } from '../../shared/bots/run/carry-out-run.ts';
 import { parseMediaType } from '../../shared/carry/http/request.ts';
 import { newBudget } from '../../shared/carry/table/budget.ts';

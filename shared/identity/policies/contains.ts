@@ -1,4 +1,4 @@
-import { readQuery } from '../../base/query.ts';
+import { readQuery } from '../../base/schema.ts';
 /**
  * Whether rules allow nothing that others do not, by rule: what only a search engine could tell is taken for more.
  * Pure. Used by the service and the administration app alike.

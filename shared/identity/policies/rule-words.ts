@@ -1,5 +1,5 @@
-import { readQuery } from '../../base/query.ts';
 import { isAdministrative } from '../../base/resource.ts';
+import { readQuery } from '../../base/schema.ts';
 import { isKeyOf, typedKeys } from '../../base/values.ts';
 import {
   isResourceType,

@@ -1,5 +1,5 @@
-import { readQuery } from '../../base/query.ts';
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
+import { readQuery } from '../../base/schema.ts';
 import type { Budget } from '../../carry/table/budget.ts';
 import { touches } from '../../store/fhir/fields.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';

@@ -1,5 +1,5 @@
-import { readQuery } from '../../base/query.ts';
 import { Refusal } from '../../base/refusal.ts';
+import { readQuery } from '../../base/schema.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
 import { parseResourceScope, type ResourceScope } from './smart-scope.ts';

@@ -1,4 +1,4 @@
-import { readQuery } from '../../base/query.ts';
+import { readQuery } from '../../base/schema.ts';
 import { type HttpResponse, jsonResponse } from '../../carry/http/response.ts';
 import { readScope, scopeFault } from '../policies/scope.ts';
 import { isNarrower } from '../policies/smart-scope.ts';

@@ -1,7 +1,7 @@
 import { inParallel } from '../../base/in-parallel.ts';
 import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '../../base/limits.ts';
-import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
+import { readQuery } from '../../base/schema.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { asRefusal, failureOf } from '../../carry/http/errors.ts';
 import { allOk, refusalOutcome, refusalStatus } from '../../carry/http/response.ts';

@@ -1,9 +1,8 @@
 import { string } from 'valibot';
 import { mostExplained } from '../../base/limits.ts';
-import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId, parseReference, plainMeta, type Resource } from '../../base/resource.ts';
-import { fields, optionalField, parse } from '../../base/schema.ts';
+import { fields, optionalField, parse, readQuery } from '../../base/schema.ts';
 import { noteShown, noteWhole } from '../../carry/disclosure.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';

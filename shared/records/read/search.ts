@@ -1,6 +1,6 @@
-import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isId, type Resource } from '../../base/resource.ts';
+import { readQuery } from '../../base/schema.ts';
 import { withoutKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';

@@ -1,6 +1,6 @@
-import { readQuery } from '../../base/query.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { isId, type Stamp } from '../../base/resource.ts';
+import { readQuery } from '../../base/schema.ts';
 import { refuseTaken } from '../../bots/bot/identifiers.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';

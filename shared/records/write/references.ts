@@ -1,6 +1,6 @@
 import { mostBatchEntries, mostTransactionConditions, mostTransactionWrites } from '../../base/limits.ts';
-import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
+import { readQuery } from '../../base/schema.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
 import { runSearch } from '../../store/search/run-search.ts';

@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
-import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
+import { readQuery } from '../../base/schema.ts';
 import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
 import { allOk, type OperationOutcome, refusalOutcome } from '../../carry/http/response.ts';
 import type { Services } from '../../carry/services.ts';

@@ -1,5 +1,5 @@
-import { readQuery } from '../../base/query.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
+import { readQuery } from '../../base/schema.ts';
 import type { Budget } from '../../carry/table/budget.ts';
 import { isResourceType, type SearchParameter } from '../index/registry.ts';
 import { compartmentFilter, type Filter, parseFilter, requireParameter, requireReference } from './filter.ts';
