@@ -28,6 +28,7 @@ describe('a Subscription is refused', () => {
     ['for _include', 'Observation?_include=Observation:subject', {}, 'criteria'],
     ['for _sort', 'Patient?gender=male&_sort=name', {}, 'criteria'],
     ['for _count', 'Patient?gender=male&_count=1', {}, 'criteria'],
+    ['for long criteria', `Patient?name=${'a,'.repeat(2000)}`, {}, 'criteria'],
     ['for AuditEvents', 'AuditEvent?action=C', {}, 'criteria'],
     ['for what is no search', 'all patients', {}, 'criteria'],
     ['with mail as its channel', 'Patient', { channel: { type: 'email' } }, 'channel.type'],

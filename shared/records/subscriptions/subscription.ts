@@ -137,6 +137,7 @@ export interface Subscription {
 
 const defaultAttempts = 4;
 const mostAttempts = 18;
+const longestCriteria = 4_000;
 const longestExpression = 2_000;
 const mostSecrets = 2;
 
@@ -180,6 +181,11 @@ function readTypedCriteria(text: unknown, wrong: Wrong): Pick<Subscription, 'typ
   const [type = '', query = ''] = String(text).split(/\?(.*)/s);
   if (!isResourceType(type) || type === 'AuditEvent' || type === 'User') {
     wrong('criteria', `The criteria must be a search of one type of record, not of ${type}`);
+    return { type, filters: [] };
+  }
+  // Read anew for each change.
+  if (query.length > longestCriteria) {
+    wrong('criteria', `The criteria are longer than ${longestCriteria} characters`);
     return { type, filters: [] };
   }
   try {
