@@ -346,6 +346,19 @@ test('nor does it cost another number when it is the searched element that one m
   expect(await costOf(hit)).toEqual(await costOf(miss));
 });
 
+test('what may be seen is compared when that is paid for', async () => {
+  const long = {
+    resourceType: 'Patient',
+    id: 'long',
+    gender: 'male',
+    name: [{ family: 'a'.repeat(200_000) }],
+  };
+  await newResource(stage, caller.project, long);
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
+  const searched = Array.from({ length: 20 }, (_, n) => `${'a'.repeat(n)}b${'a'.repeat(900)}`).join();
+  await expect(costOf(`_id=long&name:contains=${searched}`)).rejects.toMatchObject({ kind: 'too-costly' });
+});
+
 test('what may be seen costs what it holds', async () => {
   await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
   const [one, none] = [await costOf('_id=p1'), await costOf('_id=nobody')];

@@ -75,8 +75,8 @@ export interface Budget {
    */
   blur(): void;
   /**
-   * The same for work of which the caller is not to learn how much it was: it costs no units, and has no bound but that of
-   * the CPU, as a request that takes long has.
+   * The same for work of which the caller is not to learn how much it was: it costs no units, and has no bounds but the CPU of
+   * the request, and for each step alone all that there was in the beginning.
    */
   untold(): Budget;
   /** Of one request: versions that it has opened and not shown, which cost nothing when it comes upon them again. */
@@ -104,11 +104,14 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
         'The request costs too much: it takes too long to compute, send less at once',
       );
   };
-  const require = (cost: Cost, amount: number) => {
+  const requireWithin = (most: number, cost: Cost, amount: number) => {
     requireTime();
-    if (prices[cost] * amount <= left) return;
+    if (prices[cost] * amount <= most) return;
     throw new Refusal('too-costly', `The request costs too much: ${texts[cost]}`);
   };
+  const require = (cost: Cost, amount: number) => requireWithin(left, cost, amount);
+  // The clock is asked between two steps: one alone must not be endless.
+  const requireStep = (cost: Cost, amount: number) => requireWithin(units, cost, amount);
   const budget: Budget = {
     spent,
     unseen: Number.isFinite(units) ? new Set() : undefined,
@@ -130,7 +133,7 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
       get units() {
         return budget.units;
       },
-      ...{ require: requireTime, spend: requireTime },
+      ...{ require: requireStep, spend: requireStep },
     }),
     spend(cost, amount) {
       require(cost, amount);

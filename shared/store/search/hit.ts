@@ -59,8 +59,8 @@ export interface Search extends TypeTable {
   spend(reads: number): void;
   /** Whether each resource is judged before the caller sees it, or what of it. */
   isJudged: boolean;
-  /** Of a search that is judged: what a hit costs. @throws {Refusal} too-costly */
-  found(characters: number): void;
+  /** Before a resource that the caller sees is compared: what that costs. @throws {Refusal} too-costly */
+  compare(characters: number): void;
 }
 
 /** One parameter of `_sort`. */
@@ -91,10 +91,11 @@ export function newSearch(
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);
     },
-    found(characters) {
-      if (!isJudged) return;
-      budget.spend('items', 1);
-      budget.spend('characters', characters);
+    compare(characters) {
+      if (isJudged) {
+        budget.spend('items', 1);
+        budget.spend('characters', characters);
+      }
       budget.spend('comparisons', comparisonsWith(filters, characters));
     },
   };
@@ -139,7 +140,7 @@ export interface Hit {
  * is left out before anything is compared: neither units nor time tell what is in it.
  */
 export async function openHit(
-  { reader, filters, sort, isJudged, found }: Search,
+  { reader, filters, sort, isJudged, compare }: Search,
   head: Item,
   isRightPlace: (resource: Resource) => boolean = () => true,
 ): Promise<Omit<Hit, 'position'> | undefined> {
@@ -153,15 +154,14 @@ export async function openHit(
     unseen?.add(version);
     return undefined;
   }
-  reader.table.budget.spend('comparisons', comparisonsWith(filters, characters));
   const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
   const seen = isJudged ? await reader.see(resource, searched) : resource;
-  if (!seen || !isRightPlace(resource) || !matchesAll(seen, filters)) return undefined;
+  if (!seen) return undefined;
+  compare(characters);
+  if (!isRightPlace(resource) || !matchesAll(seen, filters)) return undefined;
   if (seen !== resource && !matchesAll(resource, filters)) return undefined;
   const shown = isJudged ? seen : await reader.see(resource, searched);
-  if (!shown) return undefined;
-  found(characters);
-  return { resource: shown, characters };
+  return shown && { resource: shown, characters };
 }
 
 /** Where in a search the next page goes on, by the way in which the search was carried out. */
