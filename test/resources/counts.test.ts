@@ -6,7 +6,7 @@ import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { createChange } from '../../shared/store/items/change.ts';
-import { newProject, type Stage, startStage } from '../storage/stage.ts';
+import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;
 let caller: Caller<'administrator'>;
@@ -63,6 +63,21 @@ async function counted(query: string, { table } = stage.services) {
 
 const countWhere = (holds: (n: number) => boolean) =>
   Array.from({ length: howMany }, (_, n) => n).filter(holds).length;
+
+test('a resource that is many candidates is opened once', async () => {
+  const identifier = Array.from({ length: 85 }, (_, n) => ({ system: `urn:${n}`, value: 'same' }));
+  await newResource(stage, caller.project, { resourceType: 'Patient', identifier });
+  const budget = newBudget();
+  const { entry } = await searchResources(
+    { ...stage.services, table: meteredTable(stage.services.table, budget) },
+    caller,
+    { type: 'Patient', query: new URLSearchParams('identifier=same') },
+  );
+  expect(entry).toHaveLength(1);
+  // Each of its index items, what it takes to be let in, and once its content.
+  expect(budget.spent.items).toBeLessThan(100);
+  expect(budget.spent.characters).toBeLessThan(2 * JSON.stringify(identifier).length);
+});
 
 describe('a count of a type, or by one index', () => {
   test.each<[string, (n: number) => boolean]>([

@@ -1,6 +1,7 @@
 import { isExactNumber, parseJson, requireModest } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
+import { decodeUtf8 } from '../../carry/http/request.ts';
 import { parsePatch } from '../../store/fhir/json-patch.ts';
 import { isResourceType } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
@@ -85,7 +86,7 @@ function patchOf(resource: unknown) {
     const what = 'a Binary that holds the JSON Patch, or Parameters that are a FHIRPath Patch';
     throw new Refusal('invalid', `A PATCH entry needs ${what}`);
   }
-  const text = Buffer.from(data, 'base64').toString('utf8');
+  const text = decodeUtf8(Buffer.from(data, 'base64'));
   requireModest(text);
   try {
     return parsePatch(parseJson(text));
