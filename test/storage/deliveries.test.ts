@@ -4,7 +4,7 @@ import { openQueueStore, type QueueStore } from '../../infra/local/services/queu
 import { queues } from '../../infra/queues.ts';
 import { createBot } from '../../shared/bots/bot/create-bot.ts';
 import { deployBot } from '../../shared/bots/bot/deploy-bot.ts';
-import { entryOf, holdEntry } from '../../shared/bots/run/bounds.ts';
+import { entryOf, holdEntry, leaveEntry } from '../../shared/bots/run/bounds.ts';
 import type { RunRequest } from '../../shared/bots/run/contract.ts';
 import { emptyBotMemory } from '../../shared/bots/run/services.ts';
 import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
@@ -308,38 +308,60 @@ describe('expressions of Subscriptions', () => {
   });
 });
 
-test('what criteria cost together has a bound for each change, and who is beyond it is told', async () => {
-  const searched = Array(4).fill('q'.repeat(900)).join();
-  const body = {
-    ...{ resourceType: 'Subscription', status: 'active', reason: 'x' },
-    criteria: `Patient?name:contains=${searched}`,
-    channel: { type: 'rest-hook', endpoint: 'https://93.184.215.14/' },
-  };
-  const made = await carryOut(
-    stage.services,
-    again(),
-    Array.from({ length: 7 }, () => body).map((one) => ({
-      kind: 'create' as const,
-      type: 'Subscription',
-      body: one,
-    })),
-  );
-  const patient = { resourceType: 'Patient', name: [{ family: 'a'.repeat(400_000) }] };
-  const [long] = await carryOut(stage.services, again(), [
-    { kind: 'create', type: 'Patient', body: patient },
-  ]);
-  const after = await getItem(stage.services, keys.resource(caller.project, 'Patient', String(long?.id)));
-  await handOn(
-    [{ before: undefined, after }],
-    made.map(({ id }) => String(id)),
-  );
-  await drain('subscriptions', match(services()));
-  const items = await scanAll(stage.client, stage.tableName);
-  const told = items.filter((item) =>
-    JSON.stringify(item).includes('too many alternatives for so long a record'),
-  );
-  expect(told).toHaveLength(1);
-  expect(told[0]?.pk).toContain('#ATTEMPTS#');
+describe('criteria of Subscriptions', () => {
+  /** Hands on a long record to so many Subscriptions that look for four long texts anywhere in it. */
+  async function handOnCostly(count: number): Promise<void> {
+    const searched = Array(4).fill('q'.repeat(900)).join();
+    const body = {
+      ...{ resourceType: 'Subscription', status: 'active', reason: 'x' },
+      criteria: `Patient?name:contains=${searched}`,
+      channel: { type: 'rest-hook', endpoint: 'https://93.184.215.14/' },
+    };
+    const made = await carryOut(
+      stage.services,
+      again(),
+      Array.from({ length: count }, () => ({ kind: 'create', type: 'Subscription', body })),
+    );
+    const patient = { resourceType: 'Patient', name: [{ family: 'a'.repeat(400_000) }] };
+    const [long] = await carryOut(stage.services, again(), [
+      { kind: 'create', type: 'Patient', body: patient },
+    ]);
+    const after = await getItem(stage.services, keys.resource(caller.project, 'Patient', String(long?.id)));
+    await handOn(
+      [{ before: undefined, after }],
+      made.map(({ id }) => String(id)),
+    );
+  }
+
+  test('cost up to a bound for each change, all together, and who is beyond it is told', async () => {
+    await handOnCostly(7);
+    await drain('subscriptions', match(services()));
+    const items = await scanAll(stage.client, stage.tableName);
+    const told = items.filter((item) =>
+      JSON.stringify(item).includes('too many alternatives for so long a record'),
+    );
+    expect(told).toHaveLength(1);
+    expect(told[0]?.pk).toContain('#ATTEMPTS#');
+  });
+
+  test('that take long wait for a turn of their Project', async () => {
+    await handOnCostly(1);
+    const key = keys.evaluating(caller.project);
+    const entries = Array.from({ length: mostEvaluating }, (_, n) =>
+      entryOf(`held-${n}`, stage.clock.nowMs + 60_000),
+    );
+    for (const entry of entries) await holdEntry(services(), key, entry, mostEvaluating);
+    const later: unknown[] = [];
+    await takeOne('subscriptions', async (body) => {
+      await match(services())(body).catch((error) => {
+        later.push(error);
+        throw error;
+      });
+    });
+    expect(later).toEqual([expect.any(Later)]);
+    for (const entry of entries) await leaveEntry(services(), key, entry);
+    await drain('subscriptions', match(services()));
+  });
 });
 
 describe('a function that dies before and after each of its calls', () => {

@@ -49,7 +49,7 @@ async function countDeliveries(
   return [];
 }
 
-/** Changes of one Project whose expressions are evaluated at once, of the twenty of the stage (`infra/queues.ts`). */
+/** Changes of one Project that take long to be matched at once, of the twenty of the stage (`infra/queues.ts`). */
 export const mostOfProject = 10;
 /** The expressions of all Subscriptions to one change together: the function has two minutes for the change. */
 const longestMs = 40_000;
@@ -57,8 +57,8 @@ const longestMs = 40_000;
 const graceMs = 30_000;
 const waitMs = 3_000;
 
-/** The turn of a change to have expressions evaluated: what one Project writes in them takes no other's turn. */
-function expressionTurn(services: Services, project: string) {
+/** The turn of a change whose criteria and expressions take long: what one Project writes in them takes no other's turn. */
+function turnOf(services: Services, project: string) {
   const key = keys.evaluating(project);
   let held: { entry: string; untilMs: number } | undefined;
   return {
@@ -156,7 +156,7 @@ async function meetsExpression(
 /**
  * Decides which Subscriptions a change is for, and leaves a delivery to each: once, however often it is
  * asked. Nothing is delivered here, and nobody's code runs.
- * @throws {Later} while as many of the Project's changes have expressions evaluated as may at once
+ * @throws {Later} while as many of the Project's changes take long as may at once
  * @throws {Error} when something of it has to be done again
  */
 export async function matchChange(services: MatchServices, candidate: ChangeCandidate): Promise<void> {
@@ -166,11 +166,11 @@ export async function matchChange(services: MatchServices, candidate: ChangeCand
   // Who asks for it by hand is told all the same.
   if (states.writer?.isQuiet && candidate.resend === undefined) return;
   const deliveries: RecordDelivery[] = [];
-  const turn = expressionTurn(services, candidate.project);
+  const turn = turnOf(services, candidate.project);
   try {
-    const meetsCriteria = criteriaOf(states.current);
+    const meetsCriteria = criteriaOf(states.current, turn);
     for (const one of standing) {
-      const met = meetsCriteria(one.subscription.filters);
+      const met = await meetsCriteria(one.subscription.filters);
       if (met === false) continue;
       const delivery = newDelivery(one.subscription.id, candidate, candidate.resend);
       if (await isMet(services, turn, one, { delivery, states, met })) deliveries.push(delivery);
@@ -212,28 +212,32 @@ async function standingSubscriptions(
 
 /** What the criteria of all Subscriptions to one change may cost together: some seconds of CPU. */
 const criteriaUnits = 50_000;
+/** Criteria that cost more wait for a turn of their Project, as expressions do. */
+const unitsWithoutTurn = 1_000;
 
-/** Whether a record meets criteria, or why that could not be said. */
-function criteriaOf(current: Resource): (filters: readonly Filter[]) => Met {
+/** Whether a record meets criteria, or why that could not be said. @throws {Later} as `matchChange` */
+function criteriaOf(current: Resource, turn: Turn): (filters: readonly Filter[]) => Promise<Met> {
   const budget = newBudget(criteriaUnits);
   const { length } = stringifyJson(current);
-  return (filters) => {
+  return async (filters) => {
     try {
       budget.spend('comparisons', comparisonsWith(filters, length));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { failed: 'criteria: too many alternatives for so long a record' };
     }
+    if (budget.units > unitsWithoutTurn) await turn.hasTime();
     return matchesAll(current, filters);
   };
 }
 
+type Turn = ReturnType<typeof turnOf>;
 type Met = boolean | { failed: string };
 
 /** @param of.met what the criteria said */
 async function isMet(
   services: MatchServices,
-  turn: ReturnType<typeof expressionTurn>,
+  turn: Turn,
   standing: StandingSubscription,
   { delivery, states, met: metCriteria }: { delivery: RecordDelivery; states: ChangedStates; met: Met },
 ): Promise<boolean> {

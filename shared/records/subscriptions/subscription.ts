@@ -1,4 +1,5 @@
 import { array, exactOptional, object } from 'valibot';
+import { Recent } from '../../base/recent.ts';
 import { Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import { isId, type Resource } from '../../base/resource.ts';
 import { stored } from '../../base/schema.ts';
@@ -183,7 +184,7 @@ function readTypedCriteria(text: unknown, wrong: Wrong): Pick<Subscription, 'typ
     wrong('criteria', `The criteria must be a search of one type of record, not of ${type}`);
     return { type, filters: [] };
   }
-  // Read anew for each change.
+  // Each process that matches changes reads them.
   if (query.length > longestCriteria) {
     wrong('criteria', `The criteria are longer than ${longestCriteria} characters`);
     return { type, filters: [] };
@@ -246,6 +247,9 @@ export interface StandingSubscription {
 
 const readHead = stored('Subscription', object({ writer: exactOptional(array(runCaller)) }));
 
+/** Those of the latest versions that were read: every change of a type asks for all of its Subscriptions. */
+const read = new Recent<Subscription>(1000);
+
 /** @returns undefined when it is deleted, off or has ended */
 export function standingOf(
   head: Item | undefined,
@@ -254,7 +258,9 @@ export function standingOf(
 ): StandingSubscription | undefined {
   const resource = inlineResource('Subscription', head);
   if (!head || !resource) return undefined;
-  const subscription = parseSubscription(resource, allowsLoopback);
+  const name = `${head.pk} ${resource.meta.versionId} ${allowsLoopback}`;
+  const subscription = read.get(name) ?? parseSubscription(resource, allowsLoopback);
+  read.set(name, subscription);
   const hasEnded = subscription.endsAtMs !== undefined && subscription.endsAtMs <= nowMs;
   if (subscription.status === 'off' || hasEnded) return undefined;
   const { writer: author = [] } = readHead(head);
