@@ -56,12 +56,18 @@ export function errorText(error: unknown): string {
 /** Combining marks, and the two letters of half width that normalisation makes marks. */
 const marks = /[\p{M}\uff9e\uff9f]+/gu;
 const mostMarks = 30;
+/** Ligatures that stand for whole phrases: normalisation makes 18 and 8 characters of them. */
+const wholePhrases = /[\ufdfa\ufdfb]/g;
+const mostPhrases = 100;
 
 /**
  * Unicode normalisation of a text that somebody sent. Of combining marks in a row those beyond 30 are left out: they are in
- * no language, and to put them in order takes the square of their number (UAX #15, Stream-Safe Text Format).
+ * no language, and to put them in order takes the square of their number (UAX #15, Stream-Safe Text Format). So are those beyond
+ * a hundred of the two ligatures that become whole phrases.
  */
 export function normalised(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   const few = (row: string) => (row.length > mostMarks ? [...row].slice(0, mostMarks).join('') : row);
-  return text.replace(marks, few).normalize(form);
+  let phrases = 0;
+  const some = (phrase: string) => (++phrases > mostPhrases ? '' : phrase);
+  return text.replace(marks, few).replace(wholePhrases, some).normalize(form);
 }

@@ -3,7 +3,6 @@ import { isExactNumber, stringifyJson } from '../../base/json.ts';
 import { deepestJson, longestBodyBytes } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
-import { isEmpty } from './fields.ts';
 
 /** One operation of a JSON Patch (RFC 6902). */
 export interface PatchOperation {
@@ -56,7 +55,7 @@ export function beginPatch(
 ): {
   readonly value: unknown;
   apply(operation: PatchOperation): void;
-  /** Objects and lists that lost their last member: nobody has sent them empty. */
+  /** Objects and lists that lost a member: where they are empty in the end, nobody has sent them so. */
   readonly emptied: WeakSet<object>;
 } {
   // A holder, so that the whole value can be replaced like any other.
@@ -79,6 +78,7 @@ interface Holder {
 }
 
 function apply(holder: Holder, { op, path, from = '', value }: PatchOperation): void {
+  holder.spend(1);
   if (op === 'add') add(holder, path, copy(value));
   else if (op === 'remove') take(holder, path);
   else if (op === 'replace') replace(holder, path, copy(value));
@@ -120,7 +120,8 @@ function take(holder: Holder, path: string): unknown {
   const { parent, name } = locate(holder, path);
   if (Array.isArray(parent)) parent.splice(Number(name), 1);
   else delete parent[name];
-  if (isEmpty(parent)) holder.emptied.add(parent);
+  // Whether it is empty is asked in the end, of the few that are: to count the members of many takes long.
+  holder.emptied.add(parent);
   return value;
 }
 

@@ -93,6 +93,9 @@ export function escapeValue(text: string): string {
   return text.replace(/[,|$\\]/g, '\\$&');
 }
 
+/** What is behind so many characters of a text, no search finds: each of its conditions looks at all of it. */
+const longestSearched = 10_000;
+
 /**
  * R4 string search: without regard to case, accents and width of spaces. A sigma is one letter wherever it
  * stands: `toLowerCase` writes the last of a word in another way, so the beginning of a name would not be found.
@@ -103,7 +106,7 @@ export function normaliseText(text: string): string {
 
 /** The form that texts of earlier index items have. */
 export function withFinalSigma(text: string): string {
-  return normalised(text.replace(/\p{M}+/gu, ''), 'NFKD')
+  return normalised(text.slice(0, longestSearched).replace(/\p{M}+/gu, ''), 'NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/\s+/g, ' ')
