@@ -23,6 +23,10 @@ type Runner = (
 ) => Promise<FileResult>;
 
 const { default: runInCircus }: { default: Runner } = createRequire(import.meta.url)('jest-circus/runner');
+const quickHashing: { isOn: boolean } = createRequire(import.meta.url)('./quick-hashing.cjs');
+
+/** Files that make many people, of whose passwords nothing is said there. The long form hashes as production does. */
+const hashesQuickly = /\/test\/(?:faults|linearizability|resources|spec|storage)\/(?!spraying)/;
 
 /** Of a test that fails, the last ones. */
 const mostLines = 200;
@@ -32,7 +36,8 @@ const mostLines = 200;
  * oidc-provider: those of a test that fails are printed, together with those of the hooks before it. What a
  * test itself writes is printed at once.
  */
-const runQuietly: Runner = async (config, project, environment, ...rest) => {
+const runQuietly: Runner = async (config, project, environment, runtime, path, ...rest) => {
+  quickHashing.isOn = process.env.PORTICO_LONG !== '1' && hashesQuickly.test(String(path));
   const kept: string[] = [];
   const write = process.stdout.write;
   const log = tailOf(() => environment.global.stackLog);
@@ -58,7 +63,7 @@ const runQuietly: Runner = async (config, project, environment, ...rest) => {
     log.skip();
   };
   try {
-    const result = await runInCircus(config, project, environment, ...rest);
+    const result = await runInCircus(config, project, environment, runtime, path, ...rest);
     if (result.numFailingTests > 0 || result.testExecError) print('the file');
     return result;
   } catch (error) {

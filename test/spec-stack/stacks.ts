@@ -19,6 +19,8 @@ interface Running extends Place {
   stop(): Promise<void>;
 }
 
+const quickHashing = fileURLToPath(new URL('../setup/quick-hashing.cjs', import.meta.url));
+
 /** What files leave in a table slows those that look through it. */
 const fullBytes = 12 * 1024 * 1024;
 
@@ -74,6 +76,7 @@ async function start(from: string | undefined): Promise<Running> {
     command: process.execPath,
     args: [
       '--disable-warning=ExperimentalWarning',
+      ...(process.env.PORTICO_LONG === '1' ? [] : ['--require', quickHashing]),
       ...[fileURLToPath(new URL('stack-process.ts', import.meta.url)), dataDir],
       ...(from === undefined ? [] : [from]),
     ],
