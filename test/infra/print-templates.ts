@@ -18,7 +18,8 @@ for (const [name, settings] of Object.entries(stages)) {
     'aws:cdk:bundling-stacks': [],
   };
   const stacks = porticoStacks(
-    new App({ context }),
+    // `npm run synth` checks them, and `network-options` those of a stage with every setting.
+    new App({ context, builtinCloudFormationValidation: false, stackTraces: false, treeMetadata: false }),
     readStage((key) => context[key]),
   );
   const templates = Object.entries(stacks).map(([stack, made]) => [stack, Template.fromStack(made).toJSON()]);
