@@ -29,7 +29,8 @@ const table: (Measured & { route: string; what: string })[] = [];
 beforeAll(async () => {
   portico = await startPortico({});
   const project = portico.projects[0]?.id ?? '';
-  await seed(portico.local.store, project);
+  const { store, unseen } = portico.local;
+  await unseen(() => seed(store, project));
   await settled();
   const { fhir, tokenUnder } = fhirCalls(() => portico);
   const created = (body: { resourceType: string; [name: string]: unknown }) =>
@@ -57,7 +58,7 @@ beforeAll(async () => {
   const access = policies.map((policy) => ({ policy }));
   tokens.ruled = (await createClient(portico, { admin: true, access })).token;
   const bots = await Promise.all(['1', '2', '3'].map((value) => newBot(value)));
-  const exported = await seedExport(portico.local.store, project);
+  const exported = await seedExport(store, project);
   for (let run = 0; run < 50; run++) await execute(portico, bots[2] ?? '', 'x');
   world = {
     bot: bots[0] ?? '',

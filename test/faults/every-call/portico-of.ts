@@ -15,7 +15,17 @@ export function porticoOf(stack: StillStack): Portico {
     if (bodies.length > 0) await (await stack.load('outbox'))(batchOf(bodies));
   };
   return porticoAt(baseUrl, demo, {
-    ...{ baseUrl, demo, client, dataDir, scan, sweep, load, stop },
+    ...{
+      baseUrl,
+      demo,
+      client,
+      dataDir,
+      scan,
+      sweep,
+      load,
+      stop,
+      unseen: async (write) => void (await write()),
+    },
     table: { endpoint: stack.endpoint, tableName },
     // Nobody follows them.
     holdChanges: async () => async () => undefined,
