@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 
 /** Debian's: the shell without a window where it is there, which is the same engine at half the work; or another one by CHROMIUM. */
 export const chromiumPath =
@@ -9,8 +9,9 @@ export const chromiumPath =
 
 export const hasChromium = existsSync(chromiumPath);
 
-/** A browser without a window that speaks to nobody by itself. */
-export function openBrowser(): Promise<Browser> {
+/** A browser without a window that speaks to nobody by itself. @param more of Chromium's own arguments */
+export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath: chromiumPath,
     args: [
@@ -23,6 +24,7 @@ export function openBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { chromiumPath, hasChromium, openBrowser } from '../../infra/site/browser.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import { chromiumPath, hasChromium } from '../../infra/site/browser.ts';
 import { typedKeys } from '../../shared/base/values.ts';
 import { describeUnless } from '../setup/left-out.ts';
 import { isLong } from '../setup/long.ts';
@@ -34,10 +34,15 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** Of ../setup/quiet-runner.ts. */
+declare const playwright: typeof import('playwright-core');
+
 /** The whole of Portico and a browser. */
 export async function startApp(): Promise<App> {
   const portico = await startPortico();
-  const browser: Browser = await openBrowser();
+  const kept = await fetch(`${process.env.PORTICO_SPEC_STACKS}/browser`);
+  if (!kept.ok) throw new Error(await kept.text());
+  const browser = await playwright.chromium.connectOverCDP(await kept.text());
   const contexts: BrowserContext[] = [];
   const faults: string[] = [];
   const noteFaults = (page: Page) => {
@@ -65,6 +70,7 @@ export async function startApp(): Promise<App> {
     },
     openTab: async (beside) => noteFaults(await beside.context().newPage()),
     async stop() {
+      for (const context of contexts) await context.close();
       await browser.close();
       await portico.stop();
     },

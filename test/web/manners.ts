@@ -1,12 +1,15 @@
-import axe from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
  * What a page does wrong: what axe finds serious (WCAG 2.2 A and AA), and content wider than the window.
  * @returns one line each; none for a page with good manners
  */
 export async function badManners(page: Page): Promise<string[]> {
-  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
   // Until a dialog's first frame is due React Aria keeps it unseen, and axe knows of none.
   await page.locator('.overlay[style*="opacity: 0"]').first().waitFor({ state: 'detached' });
   return page.evaluate(async () => {

@@ -34,7 +34,9 @@ describeInBrowser('ten thousand members', () => {
       const body = { resourceType: 'AccessPolicy', name, resource: [{ resourceType: 'Patient' }] };
       return `AccessPolicy/${(await app.portico.api('POST', 'fhir/R4/AccessPolicy', { body })).json.id}`;
     };
-    await seedMembers(app.portico.local.store, id, many, [await policy('Nurse'), await policy('Auditor')]);
+    const policies = [await policy('Nurse'), await policy('Auditor')] as const;
+    const { store, unseen } = app.portico.local;
+    await unseen(() => seedMembers(store, id, many, policies));
   }, 480_000);
   afterAll(() => app?.stop());
 
