@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page, Request } from 'playwright-core';
 import { botThat, createClient, execute } from '../spec/running.ts';
-import { type App, describeInBrowser, signIn, startApp } from './app.ts';
+import { type App, describeInBrowser, signIn, startApp, views } from './app.ts';
 import { badManners } from './manners.ts';
 
 const source = join(import.meta.dirname, '../../web/src');
@@ -25,6 +25,8 @@ describeInBrowser('every page of the app', () => {
   const found = new Map<string, string>();
   /** Those of them on which something can be chosen or opened. */
   const choosable = new Set<string>();
+  /** What is wrong with each of them on a phone in the dark. */
+  const onPhone = new Map<string, string[]>();
 
   beforeAll(async () => {
     app = await startApp();
@@ -47,8 +49,8 @@ describeInBrowser('every page of the app', () => {
   });
   afterAll(() => app?.stop());
 
-  async function enter(view: 'desktop' | 'phone'): Promise<Page> {
-    const page = watch(await app.open(view));
+  async function enter(): Promise<Page> {
+    const page = watch(await app.open('desktop'));
     const { email, password } = app.portico.projects[0]?.admin ?? { email: '', password: '' };
     await signIn(page, email, password);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -56,7 +58,7 @@ describeInBrowser('every page of the app', () => {
   }
 
   test('is led to by a link, asks for little, changes fast, and has good manners', async () => {
-    const page = await enter('desktop');
+    const page = await enter();
     const wrong: string[] = [];
     const lines: string[] = [];
     const waiting = [new URL(page.url()).pathname.slice('/app'.length)];
@@ -80,6 +82,7 @@ describeInBrowser('every page of the app', () => {
       if (requests.length > most.requests) wrong.push(`${route} asks ${requests.join(', ')}`);
       if (changeMs > most.changeMs * busy) wrong.push(`${route} takes ${changeMs} ms`);
       wrong.push(...(await badManners(page)).map((line) => `${route}: ${line}`));
+      onPhone.set(route, await mannersOnPhone(page));
       if ((await controlsOf(page)).length > 0 || (await rowOf(page).isVisible())) choosable.add(route);
       waiting.push(...(await linksOf(page)), ...(tab ? [] : await tabsOf(page, path)));
     }
@@ -89,75 +92,66 @@ describeInBrowser('every page of the app', () => {
     expect(app.faults).toEqual([]);
   }, 300_000);
 
-  /** Shares what was found among browsers of their own: pages wait more than they compute. */
-  async function forEachFound(
-    view: 'desktop' | 'phone',
+  test('has good manners on a phone in the dark', () => {
+    const wrong = [...onPhone].flatMap(([route, lines]) => lines.map((line) => `${route}: ${line}`));
+    expect(wrong).toEqual([]);
+    expect([...onPhone.keys()]).toEqual([...found.keys()]);
+    expect(routes.filter((route) => !onPhone.has(route))).toEqual([]);
+  });
+
+  /** Shares what can be chosen on among browsers of their own: pages wait more than they compute. */
+  async function forEachChoosable(
     check: (page: Page, route: string, path: string) => Promise<void>,
-    isMeant = (_route: string) => true,
   ): Promise<void> {
-    const waiting = [...found].filter(([route]) => isMeant(route));
+    const waiting = [...found].filter(([route]) => choosable.has(route));
     const go = async () => {
-      const page = await enter(view);
+      const page = await enter();
       for (let next = waiting.shift(); next; next = waiting.shift()) await check(page, ...next);
       await page.context().close();
     };
     await Promise.all([go(), go(), go()]);
   }
 
-  test('has good manners on a phone in the dark', async () => {
-    const wrong: string[] = [];
-    await forEachFound('phone', async (page, route, path) => {
-      await visit(page, path);
-      wrong.push(...(await badManners(page)).map((line) => `${route}: ${line}`));
-    });
-    expect(wrong).toEqual([]);
-    expect(app.faults).toEqual([]);
-  }, 300_000);
-
   test('keeps tab, filters, order and length in its address, and the way back leads to the row', async () => {
     const wrong: string[] = [];
     const seen = new Set<string>();
-    await forEachFound(
-      'desktop',
-      async (page, route, path) => {
-        await visit(page, path);
-        const before = page.url();
-        const controls = await controlsOf(page);
-        const filters = controls.filter(({ kind }) => kind === 'filter');
-        const others = controls.filter(({ kind }) => kind !== 'filter').map((control) => [control]);
-        // One opening of the page shows whether all its filters hold.
-        for (const together of filters.length > 0 ? [...others, filters] : others) {
-          for (const control of together) {
-            seen.add(control.kind);
-            await control.choose();
-          }
-          const chosen = await Promise.all(together.map((control) => control.read()));
-          await page.reload();
-          await settled(page);
-          for (const [i, control] of together.entries()) {
-            for (let turn = 0; turn < 450 && (await control.read()) !== chosen[i]; turn++) {
-              await page.waitForTimeout(100);
-            }
-            if ((await control.read()) !== chosen[i])
-              wrong.push(`${route} forgets ${control.kind} ${chosen[i]}`);
-          }
+    await forEachChoosable(async (page, route, path) => {
+      await visit(page, path);
+      const before = page.url();
+      const controls = await controlsOf(page);
+      const filters = controls.filter(({ kind }) => kind === 'filter');
+      const others = controls.filter(({ kind }) => kind !== 'filter').map((control) => [control]);
+      // One opening of the page shows whether all its filters hold.
+      for (const together of filters.length > 0 ? [...others, filters] : others) {
+        for (const control of together) {
+          seen.add(control.kind);
+          await control.choose();
         }
-        if (page.url() !== before) await visit(page, path);
-        const row = rowOf(page);
-        if (!(await row.isVisible())) return;
-        seen.add('row');
-        const id = await row.getAttribute('data-row');
-        await row.getByRole('link').first().click();
-        await page.waitForURL((url) => url.pathname !== `/app${path}`);
+        const chosen = await Promise.all(together.map((control) => control.read()));
+        await page.reload();
         await settled(page);
-        await page.goBack();
-        await page
-          .locator(`[data-row="${id}"] :focus`)
-          .waitFor()
-          .catch(() => wrong.push(`${route} forgets the row`));
-      },
-      (route) => choosable.has(route),
-    );
+        for (const [i, control] of together.entries()) {
+          for (let turn = 0; turn < 450 && (await control.read()) !== chosen[i]; turn++) {
+            await page.waitForTimeout(100);
+          }
+          if ((await control.read()) !== chosen[i])
+            wrong.push(`${route} forgets ${control.kind} ${chosen[i]}`);
+        }
+      }
+      if (page.url() !== before) await visit(page, path);
+      const row = rowOf(page);
+      if (!(await row.isVisible())) return;
+      seen.add('row');
+      const id = await row.getAttribute('data-row');
+      await row.getByRole('link').first().click();
+      await page.waitForURL((url) => url.pathname !== `/app${path}`);
+      await settled(page);
+      await page.goBack();
+      await page
+        .locator(`[data-row="${id}"] :focus`)
+        .waitFor()
+        .catch(() => wrong.push(`${route} forgets the row`));
+    });
     expect(wrong).toEqual([]);
     expect([...seen].sort()).toEqual(['filter', 'length', 'order', 'row', 'tab']);
     expect(app.faults).toEqual([]);
@@ -168,6 +162,25 @@ function routeOf(path: string): string | undefined {
   const fits = (route: string) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(path);
   // `/bots/new` is no Bot.
   return routes.filter(fits).sort((a, b) => a.split(':').length - b.split(':').length)[0];
+}
+
+/** In the browser: until colours that change have changed. */
+async function unmoved(): Promise<void> {
+  const { document } = globalThis as unknown as {
+    document: { getAnimations(): { finished: Promise<unknown> }[] };
+  };
+  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+}
+
+/** The page as it is, on a phone: nothing in the app asks for the size but its styles. */
+async function mannersOnPhone(page: Page): Promise<string[]> {
+  await page.setViewportSize(views.phone.viewport);
+  await page.emulateMedia(views.phone);
+  await page.evaluate(unmoved);
+  const wrong = await badManners(page);
+  await page.setViewportSize(views.desktop.viewport);
+  await page.emulateMedia(views.desktop);
+  return wrong;
 }
 
 /** Goes to a page as a link would. */
@@ -246,6 +259,8 @@ async function settled(page: Page): Promise<void> {
   const isQuiet = () => !state || (state.open.size === 0 && Date.now() - state.sinceMs > 250);
   do {
     for (let turn = 0; turn < 1800 && !isQuiet(); turn++) await page.waitForTimeout(25);
+    const open = [...(state?.open ?? [])].map((request) => request.url());
+    if (!isQuiet()) throw new Error(`${page.url()} asks on, or has no answer from ${open}`);
     // A busy machine draws much later than it was answered.
     await page.evaluate(idle);
   } while (!isQuiet());
