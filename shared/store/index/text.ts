@@ -60,7 +60,7 @@ export const stringKind: ParameterKind = {
       ...(modifier === undefined ? { proves } : {}),
     };
   },
-  sortTexts: (value) => textsOf(value).map(normaliseText),
+  sortTexts: (value) => textsOf(value).map((text) => cut(normaliseText(text))),
 };
 
 /** To find a text anywhere takes up to its length times that of what is looked through. */

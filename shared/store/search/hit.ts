@@ -96,7 +96,7 @@ export function newSearch(
         budget.spend('items', 1);
         budget.spend('characters', characters);
       }
-      budget.spend('comparisons', comparisonsWith(filters, characters));
+      budget.spend('comparisons', comparisonsWith(filters, characters, sort.length));
     },
   };
 }
@@ -109,9 +109,9 @@ function lookUpsOf(filters: readonly Filter[]): number {
 /** A value that a search looks at takes some so many characters of a resource. */
 const charactersPerValue = 50;
 
-/** What it takes to match a resource of so many characters, in comparisons. */
-export function comparisonsWith(filters: readonly Filter[], characters: number): number {
-  return alternativesOf(filters) * (1 + characters / charactersPerValue);
+/** What it takes to match a resource of so many characters, and to order it by so many keys, in comparisons. */
+export function comparisonsWith(filters: readonly Filter[], characters: number, keys = 0): number {
+  return (alternativesOf(filters) + keys) * (1 + characters / charactersPerValue);
 }
 
 /** Parameters that usually leave few, best first. */
