@@ -121,9 +121,15 @@ function holds(condition: unknown, { partitions = [], attributes, select }: Acce
   );
 }
 
+/** Every call of the table asks for those of a role. */
+const expressions = new Map<string, RegExp>();
+
 function asExpression(pattern: string): RegExp {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+  const made =
+    expressions.get(pattern) ?? new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+  expressions.set(pattern, made);
+  return made;
 }
 
 interface Expressions {

@@ -17,7 +17,7 @@ export async function startInvoker(asset?: string) {
   const { stop } = await supervise({
     command: process.execPath,
     args: [
-      ...['--disable-warning=ExperimentalWarning', '--no-node-snapshot', program],
+      ...['--disable-warning=ExperimentalWarning', program],
       ...[...source, functionName, evaluatorName],
     ],
     env: {},

@@ -48,9 +48,9 @@ export function startChild<To extends object, From extends { type: string }>({
     cwd: '/',
     env: {},
     execArgv: [
-      '--no-node-snapshot',
       '--permission',
-      ...(addons ? ['--allow-addons'] : []),
+      // Isolates of isolated-vm need the former; it costs a start 60 ms.
+      ...(addons ? ['--no-node-snapshot', '--allow-addons'] : []),
       `--allow-fs-read=${join(folder, '*')}`,
       `--max-old-space-size=${heapMb}`,
       '--disable-warning=SecurityWarning',
