@@ -4,6 +4,7 @@ import { keys } from '../../shared/carry/table/keys.ts';
 import { inlineResource } from '../../shared/store/items/content.ts';
 import { type Answer, type Portico, requestToken, startPortico } from './portico.ts';
 import {
+  botThat,
   createBot,
   createClient,
   createPolicy,
@@ -205,6 +206,13 @@ describe('creating a Bot', () => {
 describe('deploying', () => {
   const deployTo = (botId: string, body: unknown, token?: string) =>
     post(`fhir/R4/Bot/${botId}/$deploy`, body, token);
+  /** Deployed to again and again; and one that no refusal may change. */
+  let bot = '';
+  let old = '';
+  beforeAll(async () => {
+    bot = await createBot(portico);
+    old = await botThat(portico, 'return "old"');
+  });
 
   test.each<[string, string, string | undefined]>([
     ['an ES module', 'export async function handler(medplum, event) { return event.input }', 'bot.mjs'],
@@ -246,7 +254,6 @@ describe('deploying', () => {
       'bot.ts',
     ],
   ])('takes %s', async (_name, code, filename) => {
-    const bot = await createBot(portico);
     const answer = await deployTo(bot, { code, filename });
     expect([answer.status, answer.json?.issue?.[0]?.details?.text]).toEqual([200, 'All OK']);
     const run = await execute(portico, bot, 'x');
@@ -289,18 +296,16 @@ describe('deploying', () => {
       /at once/,
     ],
   ])('refuses %s', async (_name, code, filename, text) => {
-    const bot = await createBot(portico);
-    await deploy(portico, bot, 'export const handler = () => "old"');
-    const answer = await deployTo(bot, { code, filename });
+    const answer = await deployTo(old, { code, filename });
     expectFields(answer, ['code']);
     expect(answer.json.issue[0].details.text).toMatch(text);
     expect(answer.text).not.toMatch(/node_modules|portico:|\/shared\//);
-    expect((await execute(portico, bot, 'x')).text).toBe('old');
+    expect((await execute(portico, old, 'x')).text).toBe('old');
   });
 
   test('refuses code that never comes to its end', async () => {
     const beganAt = performance.now();
-    const answer = await deployTo(await createBot(portico), {
+    const answer = await deployTo(bot, {
       code: 'for (;;); export const handler = 1',
       filename: 'a.mjs',
     });
@@ -318,17 +323,16 @@ describe('deploying', () => {
     ['a name that is no text', { code: '1', filename: 7 }, 'filename'],
     ['a long name', { code: '1', filename: `${'a'.repeat(101)}.js` }, 'filename'],
   ])('refuses %s', async (_name, body, field) => {
-    expectFields(await deployTo(await createBot(portico), body), [field]);
+    expectFields(await deployTo(bot, body), [field]);
   });
 
   test('refuses a list as its body', async () => {
-    const answer = await deployTo(await createBot(portico), []);
+    const answer = await deployTo(bot, []);
     expectOutcome(answer, 400, 'invalid');
     expect(answer.json.issue[0].details.text).toBe('The body must be a JSON object');
   });
 
   test('takes 350 KB of compressed code, and not more', async () => {
-    const bot = await createBot(portico);
     const code = (bytes: number) =>
       `export const handler = () => ${JSON.stringify(randomBytes(bytes).toString('hex'))}.length`;
     const answer = await deployTo(bot, { code: code(300_000), filename: 'a.mjs' });
@@ -340,7 +344,6 @@ describe('deploying', () => {
   });
 
   test('runs a Bot of large code with a large input', async () => {
-    const bot = await createBot(portico);
     const text = randomBytes(300_000).toString('base64');
     const code = `export const handler = (m, e) => [${JSON.stringify(text)}.length, e.input.length]`;
     expect((await deployTo(bot, { code, filename: 'a.mjs' })).status).toBe(200);
@@ -349,7 +352,6 @@ describe('deploying', () => {
   });
 
   test('the same code again is the same version', async () => {
-    const bot = await createBot(portico);
     const versionNow = async () => {
       const key = keys.resource(here, 'Bot', bot);
       return (await portico.local.store.read([key])).get(key)?.codeVersion;
@@ -364,7 +366,6 @@ describe('deploying', () => {
   });
 
   test('ten times at once leaves one of them, whole', async () => {
-    const bot = await createBot(portico);
     const statuses = await Promise.all(
       Array.from({ length: 10 }, async (_, n) => {
         const code = `const n = ${n}; export const handler = () => [n, ${n}]`;
@@ -381,10 +382,8 @@ describe('deploying', () => {
   });
 
   test('waits for its turn behind as many runs as a Project may have', async () => {
-    const [bot, slow] = [await createBot(portico), await createBot(portico)];
     // Longer than a run would wait for a place.
-    const sleep = 'export const handler = () => new Promise((done) => setTimeout(done, 7000, 1))';
-    await deploy(portico, slow, sleep);
+    const slow = await botThat(portico, 'await new Promise((done) => setTimeout(done, 7000)); return 1');
     const runs = Array.from({ length: 9 }, () => execute(portico, slow, 'x'));
     const code = 'export const handler = () => 2';
     const answers = await Promise.all([1, 2, 3].map(() => deployTo(bot, { code, filename: 'a.mjs' })));
@@ -398,7 +397,6 @@ describe('deploying', () => {
   });
 
   test('is for administrators of the Project only', async () => {
-    const bot = await createBot(portico);
     const body = { code: 'exports.handler = () => 1' };
     expectOutcome(await deployTo(bot, body, member.token), 403, 'forbidden');
     expectOutcome(await deployTo('nobody', body, member.token), 403, 'forbidden');

@@ -2,12 +2,122 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Portico, startPortico } from './portico.ts';
 import { botThat, change, createBot, deploy, execute, projectOf } from './running.ts';
 
-const timeoutSeconds = 0.5;
+/** Of a Bot that comes to no end: in seconds. */
+const endlessTimeout = 0.2;
+const timeout = 0.5;
 /** Its own time, a child started anew, and a busy machine; without a limit of its own it would have ten seconds. */
 const patienceMs = 9000;
 
+type Row = [name: string, code: string, issue?: string];
+const refused: Row[] = [
+  ['returns a cyclic object', 'const a = {}; a.a = a; return a', 'invalid'],
+  ['returns a BigInt', 'return 1n', 'invalid'],
+  ['returns a function', 'return () => 1', 'invalid'],
+  [
+    'returns a Proxy that throws',
+    'return new Proxy({}, { get(t, k) { if (k !== "then") throw new Error("trap") } })',
+    'invalid',
+  ],
+  ['returns a thenable that throws', 'return { then() { throw new Error("t") } }', 'exception'],
+  ['returns thenables without end', 'const t = { then(f) { f(t) } }; return t', 'timeout'],
+  ['returns a getter that throws', 'return { get a() { throw new Error("boo") } }', 'invalid'],
+  ['returns a getter that loops', 'return { get a() { for (;;); } }', 'timeout'],
+  ['returns 20 MB', 'return "x".repeat(20e6)', 'too-long'],
+  ['returns a promise that never settles', 'return new Promise(() => {})', 'timeout'],
+  [
+    'returns 200 arrays inside each other',
+    'let a = []; for (let i = 0; i < 200; i++) a = [a]; return a',
+    'invalid',
+  ],
+  ['throws a string', 'throw "text"', 'exception'],
+  ['throws null', 'throw null', 'exception'],
+  [
+    'throws a Proxy that throws',
+    'throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })',
+    'exception',
+  ],
+  ['loops for ever', 'for (;;);', 'timeout'],
+  ['loops in microtasks', 'for (;;) await 0', 'timeout'],
+  ['loops in a regular expression', 'return /^(a+)+$/.test("a".repeat(40) + "b")', 'timeout'],
+  [
+    'loops in a finally that catches the end',
+    'for (;;) { try { for (;;); } finally { continue } }',
+    'timeout',
+  ],
+  ['recurses without end', 'const f = () => f(); f()', 'exception'],
+  ['floods the console', 'for (;;) console.log("flood".repeat(100))', 'timeout'],
+  ['requires a host module', 'return require("node:fs")', 'exception'],
+  ['imports a host module', 'return import("node:" + "fs")', 'exception'],
+  [
+    'patches Error.prepareStackTrace',
+    'Error.prepareStackTrace = (e, f) => f.map((s) => s.getThis()); throw new Error("e")',
+    'exception',
+  ],
+];
+const costly: Row[] = [
+  ['allocates arrays without end', 'const a = []; for (;;) a.push(new Array(1000).fill(1.5))'],
+  ['allocates buffers without end', 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))'],
+  ['allocates one huge array', 'return new Array(2 ** 28).fill(0).length'],
+  ['fills a Map', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, { i })'],
+];
+const harmless: Row[] = [
+  [
+    'rejects after it returned',
+    'Promise.reject(new Error("now")); setTimeout(() => { throw new Error("late") }); return 1',
+  ],
+  [
+    'sets timers after it returned',
+    'const again = () => setTimeout(again, 0); again(); setInterval(() => { for (;;); }, 1); return 1',
+  ],
+  [
+    'goes on looping after it returned',
+    'Promise.resolve().then(async () => { await 0; await 0; await 0; for (;;); }); return 1',
+  ],
+  ['patches Promise.prototype.then', 'Promise.prototype.then = () => {}; return 1'],
+  ['patches JSON', 'JSON.stringify = () => "fake"; JSON.parse = () => { throw 1 }; return 1'],
+  [
+    'patches every prototype',
+    'for (const C of [Object, Array, String, Map]) for (const k of Object.getOwnPropertyNames(C.prototype)) { try { if (k !== "constructor") C.prototype[k] = () => { throw 1 } } catch {} } return 1',
+  ],
+  ['pollutes Object.prototype', 'Object.prototype.text = "no"; Object.prototype.kind = "no"; return 1'],
+];
+const outcomes: [name: string, outcome: string][] = [
+  ['an id that is no text', '{ id: { toString: null, valueOf: null }, issue: [] }'],
+  ['a code that is no text', '{ issue: [{ code: { toString: null, valueOf: null } }] }'],
+  ['issues that are none', '{ id: ["not-found"], issue: [null] }'],
+  ['no issues', '{ issue: null }'],
+];
+const long: Row[] = [
+  ['a text that is longer as JSON', `return '"'.repeat(4e6)`],
+  ['control characters that are longer as JSON', 'return "\\u0001".repeat(4e6)'],
+  [
+    'Binary data as long as it may be, and no base64',
+    'return { resourceType: "Binary", data: "é".repeat(2e6) }',
+  ],
+  [
+    'an outcome of 20 MB, thrown',
+    `const error = new (require("@medplum/core").OperationOutcomeError)({ resourceType: "OperationOutcome", issue: [{ severity: "error", code: "not-found", diagnostics: "x".repeat(20e6) }] }); throw error`,
+  ],
+];
+const throwing = (outcome: string) => `const { OperationOutcomeError } = require("@medplum/core");
+  const error = new OperationOutcomeError({ resourceType: "OperationOutcome", issue: [] });
+  error.outcome = { resourceType: "OperationOutcome", ...${outcome} }; throw error`;
+
 let portico: Portico;
 let honest = '';
+/** Bots that do what they are told by the name of a row: with the time of an endless one, some time, and all there is. */
+let [endless, brief, patient] = ['', '', ''];
+
+/** A Bot that does as its input says. */
+async function botOf(rows: Row[], fields: Record<string, unknown>): Promise<string> {
+  const bot = await createBot(portico);
+  const deeds = rows.map(([name, code]) => `${JSON.stringify(name)}: async (medplum, event) => { ${code} },`);
+  // No await, which would give a deed some turns more.
+  const code = `const deeds = {${deeds.join('\n')}}; export const handler = (m, e) => deeds[e.input](m, e);`;
+  await deploy(portico, bot, code);
+  await change(portico, 'Bot', bot, fields);
+  return bot;
+}
 
 beforeAll(async () => {
   portico = await startPortico();
@@ -15,104 +125,44 @@ beforeAll(async () => {
     portico,
     'return { sum: [1, 2].map((n) => n + 1), json: JSON.stringify({ a: event.input }) }',
   );
+  const thrown = outcomes.map(([name, outcome]): Row => [name, throwing(outcome)]);
+  endless = await botOf(refused, { timeout: endlessTimeout });
+  brief = await botOf([...refused, ...costly, ...harmless, ...thrown], { timeout });
+  patient = await botOf(long, {});
 });
 afterAll(() => portico.stop());
 
-/** Runs the Bot under a short time limit, then the honest one, which must be as if nothing had been. */
-async function holds(code: string): Promise<Answer> {
-  const bot = await botThat(portico, code);
-  await change(portico, 'Bot', bot, { timeout: timeoutSeconds });
+/** Runs a Bot with a short time limit, then the honest one, which must be as if nothing had been. */
+async function holds(bot: string, input = 'x'): Promise<Answer> {
   const beganAt = performance.now();
-  const answer = await execute(portico, bot, 'x');
+  const answer = await execute(portico, bot, input);
   expect(performance.now() - beganAt).toBeLessThan(patienceMs);
   const next = await execute(portico, honest, 'next');
   expect([next.status, next.json]).toEqual([200, { sum: [2, 3], json: '{"a":"next"}' }]);
   return answer;
 }
 
+/** The same of a Bot of its own. */
+async function holdsOf(code: string): Promise<Answer> {
+  const bot = await botThat(portico, code);
+  await change(portico, 'Bot', bot, { timeout });
+  return holds(bot);
+}
+
 const outcomeOf = ({ status, json }: Answer) => [status, json?.issue?.[0]?.code];
 
 describe('a Bot is answered in time, and the next one is right, when it', () => {
-  test.each<[name: string, code: string, issue: string]>([
-    ['returns a cyclic object', 'const a = {}; a.a = a; return a', 'invalid'],
-    ['returns a BigInt', 'return 1n', 'invalid'],
-    ['returns a function', 'return () => 1', 'invalid'],
-    [
-      'returns a Proxy that throws',
-      'return new Proxy({}, { get(t, k) { if (k !== "then") throw new Error("trap") } })',
-      'invalid',
-    ],
-    ['returns a thenable that throws', 'return { then() { throw new Error("t") } }', 'exception'],
-    ['returns thenables without end', 'const t = { then(f) { f(t) } }; return t', 'timeout'],
-    ['returns a getter that throws', 'return { get a() { throw new Error("boo") } }', 'invalid'],
-    ['returns a getter that loops', 'return { get a() { for (;;); } }', 'timeout'],
-    ['returns 20 MB', 'return "x".repeat(20e6)', 'too-long'],
-    ['returns a promise that never settles', 'return new Promise(() => {})', 'timeout'],
-    [
-      'returns 200 arrays inside each other',
-      'let a = []; for (let i = 0; i < 200; i++) a = [a]; return a',
-      'invalid',
-    ],
-    ['throws a string', 'throw "text"', 'exception'],
-    ['throws null', 'throw null', 'exception'],
-    [
-      'throws a Proxy that throws',
-      'throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })',
-      'exception',
-    ],
-    ['loops for ever', 'for (;;);', 'timeout'],
-    ['loops in microtasks', 'for (;;) await 0', 'timeout'],
-    ['loops in a regular expression', 'return /^(a+)+$/.test("a".repeat(40) + "b")', 'timeout'],
-    [
-      'loops in a finally that catches the end',
-      'for (;;) { try { for (;;); } finally { continue } }',
-      'timeout',
-    ],
-    ['recurses without end', 'const f = () => f(); f()', 'exception'],
-    ['floods the console', 'for (;;) console.log("flood".repeat(100))', 'timeout'],
-    ['requires a host module', 'return require("node:fs")', 'exception'],
-    ['imports a host module', 'return import("node:" + "fs")', 'exception'],
-    [
-      'patches Error.prepareStackTrace',
-      'Error.prepareStackTrace = (e, f) => f.map((s) => s.getThis()); throw new Error("e")',
-      'exception',
-    ],
-  ])('%s', async (_name, code, issue) => {
-    expect(outcomeOf(await holds(code))).toEqual([400, issue]);
+  test.each(refused)('%s', async (name, _code, issue) => {
+    expect(outcomeOf(await holds(issue === 'timeout' ? endless : brief, name))).toEqual([400, issue]);
   });
 
-  test.each<[name: string, code: string]>([
-    ['allocates arrays without end', 'const a = []; for (;;) a.push(new Array(1000).fill(1.5))'],
-    ['allocates buffers without end', 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))'],
-    ['allocates one huge array', 'return new Array(2 ** 28).fill(0).length'],
-    ['fills a Map', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, { i })'],
-  ])('%s', async (_name, code) => {
-    const [status, issue] = outcomeOf(await holds(code));
+  test.each(costly)('%s', async (name) => {
+    const [status, issue] = outcomeOf(await holds(brief, name));
     expect([status, ['too-costly', 'timeout'].includes(issue)]).toEqual([400, true]);
   });
 
-  test.each<[name: string, code: string]>([
-    [
-      'rejects after it returned',
-      'Promise.reject(new Error("now")); setTimeout(() => { throw new Error("late") }); return 1',
-    ],
-    [
-      'sets timers after it returned',
-      'const again = () => setTimeout(again, 0); again(); setInterval(() => { for (;;); }, 1); return 1',
-    ],
-    [
-      'goes on looping after it returned',
-      'Promise.resolve().then(async () => { await 0; await 0; await 0; for (;;); }); return 1',
-    ],
-    ['patches Promise.prototype.then', 'Promise.prototype.then = () => {}; return 1'],
-    ['patches JSON', 'JSON.stringify = () => "fake"; JSON.parse = () => { throw 1 }; return 1'],
-    [
-      'patches every prototype',
-      'for (const C of [Object, Array, String, Map]) for (const k of Object.getOwnPropertyNames(C.prototype)) { try { if (k !== "constructor") C.prototype[k] = () => { throw 1 } } catch {} } return 1',
-    ],
-    ['pollutes Object.prototype', 'Object.prototype.text = "no"; Object.prototype.kind = "no"; return 1'],
-  ])('%s', async (_name, code) => {
-    const answer = await holds(code);
+  test.each(harmless)('%s', async (name) => {
+    const answer = await holds(brief, name);
     expect([answer.status, answer.text]).toEqual([200, '1']);
   });
 
@@ -132,40 +182,19 @@ describe('a Bot is answered in time, and the next one is right, when it', () => 
     }
   });
 
-  test.each<[name: string, outcome: string]>([
-    ['an id that is no text', '{ id: { toString: null, valueOf: null }, issue: [] }'],
-    ['a code that is no text', '{ issue: [{ code: { toString: null, valueOf: null } }] }'],
-    ['issues that are none', '{ id: ["not-found"], issue: [null] }'],
-    ['no issues', '{ issue: null }'],
-  ])('throws an outcome with %s', async (_name, outcome) => {
-    const { status, json } = await holds(
-      `const { OperationOutcomeError } = require("@medplum/core");
-       const error = new OperationOutcomeError({ resourceType: "OperationOutcome", issue: [] });
-       error.outcome = { resourceType: "OperationOutcome", ...${outcome} }; throw error`,
-    );
+  test.each(outcomes)('throws an outcome with %s', async (name) => {
+    const { status, json } = await holds(brief, name);
     expect([status, json.resourceType]).toEqual([400, 'OperationOutcome']);
   });
 
-  test.each<[name: string, code: string]>([
-    ['a text that is longer as JSON', `return '"'.repeat(4e6)`],
-    ['control characters that are longer as JSON', 'return "\\u0001".repeat(4e6)'],
-    [
-      'Binary data as long as it may be, and no base64',
-      'return { resourceType: "Binary", data: "é".repeat(2e6) }',
-    ],
-    [
-      'an outcome of 20 MB, thrown',
-      `const error = new (require("@medplum/core").OperationOutcomeError)({ resourceType: "OperationOutcome", issue: [{ severity: "error", code: "not-found", diagnostics: "x".repeat(20e6) }] }); throw error`,
-    ],
-  ])('answers with %s: nothing that API Gateway would make a 5xx of', async (_name, code) => {
-    const bot = await botThat(portico, code);
-    const answer = await execute(portico, bot, '{}', 'application/json');
+  test.each(long)('answers with %s: nothing that API Gateway would make a 5xx of', async (name) => {
+    const answer = await execute(portico, patient, JSON.stringify(name), 'application/json');
     expect([answer.status, answer.json?.resourceType]).toEqual([400, 'OperationOutcome']);
   });
 });
 
 test('a log of a megabyte in lines, colours and patterns stays one entry, cut with a mark', async () => {
-  const answer = await holds(
+  const answer = await holdsOf(
     'console.log("a\\nb\\u001b[31m %s", "\\r\\n{\\"level\\":\\"ERROR\\"}"); console.log("x".repeat(1e6)); throw new Error("e")',
   );
   const { diagnostics } = answer.json.issue[0];
@@ -225,8 +254,10 @@ describe('a Bot reaches nothing of the host', () => {
   });
 
   test('by what an earlier run left', async () => {
-    await holds('globalThis.kept = 1; Array.prototype.kept = 2; require("hl7-standard").kept = 3; return 1');
-    const answer = await holds(
+    await holdsOf(
+      'globalThis.kept = 1; Array.prototype.kept = 2; require("hl7-standard").kept = 3; return 1',
+    );
+    const answer = await holdsOf(
       'return [typeof kept, [].kept === undefined, require("hl7-standard").kept === undefined]',
     );
     expect(answer.json).toEqual(['undefined', true, true]);
@@ -255,7 +286,7 @@ describe('another Project', () => {
 
   test('is served while this one loops in every child it may have', async () => {
     const loop = await botThat(portico, 'for (;;);');
-    await change(portico, 'Bot', loop, { timeout: 2 });
+    await change(portico, 'Bot', loop, { timeout: 1 });
     const other = projectOf(portico, 1);
     const theirs = await botThat(portico, 'return "theirs"', {}, other);
     const looping = Promise.all(Array.from({ length: 12 }, () => execute(portico, loop, 'x')));

@@ -26,7 +26,7 @@ export function newGate(portico: Portico): Gate {
   const url = (path: string) => JSON.stringify(`${portico.baseUrl}/${path}`);
   return {
     pass: `await fetch(${url('fhir/R4/Basic')}, { method: 'POST', headers: ${JSON.stringify(headers)}, body: ${JSON.stringify(JSON.stringify(resourceOf(arrival)))} });
-      while (!((await (await fetch(${url(query(opening))})).json()).total > 0)) await new Promise((r) => setTimeout(r, 50));`,
+      while (!((await (await fetch(${url(query(opening))})).json()).total > 0)) await new Promise((r) => setTimeout(r, 250));`,
     reached: () =>
       until(
         async () => ((await portico.api('GET', query(arrival))).json.total > 0 ? true : undefined),

@@ -49,12 +49,15 @@ export async function untilStatus(portico: Portico, id: string, status: string):
   }, `Subscription/${id} is ${status}`);
 }
 
-/** What `look` finds, asked for again and again. */
+/** What `look` finds, asked for again and again, ever less often: each look takes time from what is waited for. */
 export async function until<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
-  for (const untilMs = Date.now() + 100_000; ; await pause(25)) {
+  const beganMs = Date.now();
+  for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > untilMs) throw new Error(`Not in time: ${what}`);
+    const waitedMs = Date.now() - beganMs;
+    if (waitedMs > 100_000) throw new Error(`Not in time: ${what}`);
+    await pause(Math.min(500, Math.max(25, waitedMs / 3)));
   }
 }
 

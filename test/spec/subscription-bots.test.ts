@@ -338,7 +338,7 @@ test('a Bot starts within 300 ms of the answer to a write, where nothing else is
   );
   await subscribe(portico, `Bot/${bot}`, 'Patient?_tag=urn:test|soon');
   const waited: number[] = [];
-  for (let n = 0; n < 15; n++) {
+  for (let n = 0; n < 7; n++) {
     const { id } = await put(portico, { resourceType: 'Patient', ...tag('soon') });
     const answeredMs = Date.now();
     const startedMs = await until(async () => {
