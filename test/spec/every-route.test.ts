@@ -34,7 +34,14 @@ beforeAll(async () => {
 });
 afterAll(() => portico.stop());
 
-const exampleOf = (route: Route) => anExampleOf(examples, route);
+const freshExampleOf = (route: Route) => anExampleOf(examples, route);
+const kept = new Map<Route, Promise<Example>>();
+/** One for all calls that change nothing. */
+function exampleOf(route: Route): Promise<Example> {
+  const example = kept.get(route) ?? freshExampleOf(route);
+  kept.set(route, example);
+  return example;
+}
 async function send(route: Route, example: Example, token: string | null): Promise<Answer> {
   const answer = await sendTo(portico, route, example, token);
   expectGuarded(answer);
@@ -118,7 +125,7 @@ describe('every route', () => {
   test.each(namedRoutes)(
     '$key takes every JSON value for a mistake of the caller at worst',
     async (route) => {
-      const { body, ...example } = await exampleOf(route);
+      const { body, ...example } = await freshExampleOf(route);
       const token = route.access === 'public' ? null : ground.tokens.administrator;
       const bodies = isJson({ body, ...example }) ? oddBodies(body) : [];
       const answers = await Promise.all(bodies.map((odd) => send(route, { ...example, body: odd }, token)));
@@ -141,7 +148,7 @@ describe('every route', () => {
   test.each(namedRoutes.filter(({ isBare }) => isBare))(
     '$key takes no body, and does nothing where one says something',
     async (route) => {
-      const example = await exampleOf(route);
+      const example = await freshExampleOf(route);
       const token = await tokenFor(example);
       for (const body of [{ keepOldHour: 24 }, [], 'form=1']) {
         const answer = await send(route, { ...example, body }, token);
@@ -159,7 +166,7 @@ describe('every route', () => {
   test.each(namedRoutes.filter(({ name }) => allOptional.includes(name)))(
     '$key does nothing where a member is none that it knows',
     async (route) => {
-      const example = await exampleOf(route);
+      const example = await freshExampleOf(route);
       const sent = { ...(isJson(example) ? Object(example.body) : {}), keepOldHour: 24 };
       const answer = await send(route, { ...example, body: sent }, await tokenFor(example));
       expect([answer.status, answer.json.issue[0].expression]).toEqual([400, ['keepOldHour']]);
@@ -168,7 +175,7 @@ describe('every route', () => {
   );
 
   test.each(namedRoutes)('$key answers who may call it', async (route) => {
-    const example = await exampleOf(route);
+    const example = await freshExampleOf(route);
     const token = await tokenFor(example);
     const answer = await send(route, example, route.access === 'public' ? null : token);
     expect([answer.status, answer.text]).toEqual([example.status, answer.text]);
