@@ -100,6 +100,7 @@ export async function useKeptStack(): Promise<Local> {
       // What goes on in them by itself would go on beside the next file.
       const provision = await load('provision');
       for (const { id: project } of demo.projects) await provision({ project, disabled: true });
+      await ask('rest');
       inside.client.destroy();
       await forgetEnvironment();
     },

@@ -19,14 +19,20 @@ const stack = await startStack({
   pollMs: 100,
 });
 let files = 0;
+let wake = async () => {};
 
 const deeds = {
   /** Two Projects of its own for a file. */
   async projects() {
+    await wake();
     files += 1;
     const folder = join(dataDir, `file-${files}`);
     await mkdir(folder);
     return provisionDemo(folder, stack.baseUrl, await stack.load('provision'));
+  },
+  /** Until the next file, which may be long in coming: a stack that looks for changes takes time from other tests. */
+  async rest() {
+    wake = await stack.holdChanges();
   },
   sweep: () => stack.sweep(),
   call: async ({ name, event }: { name: 'provision'; event: never }) => (await stack.load(name))(event),
