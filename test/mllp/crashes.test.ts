@@ -6,8 +6,8 @@ import { feeds, type Sent } from './feed.ts';
 import { allRuns } from './runs.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 
-/** Messages of each connection; the long form sends 20. */
-const each = isLong ? 20 : 2;
+/** The long form has 50 connections, and sends 20 messages by each. */
+const [most, each] = isLong ? [50, 20] : [20, 2];
 let service: ServiceProcess;
 let bot: string;
 
@@ -49,9 +49,9 @@ function countdown(count: number): { told: () => void; reached: Promise<void> } 
   };
 }
 
-test(`50 connections of ${each} messages each run once each, in peace`, async () => {
+test(`${most} connections of ${each} messages each run once each, in peace`, async () => {
   const bridge = await startBridge(service.portico, { listeners: [{ bot }] });
-  const sent = await feeds(bridge.ports[0] ?? 0, 50, each);
+  const sent = await feeds(bridge.ports[0] ?? 0, most, each);
   expect(sent.map(({ code, attempts }) => `${code} ${attempts}`)).toEqual(sent.map(() => 'AA 1'));
   expect(new Set((await runsById(sent)).values())).toEqual(new Set([1]));
   expect(bridge.log.filter(({ level }) => level !== 'info')).toEqual([]);
@@ -59,8 +59,8 @@ test(`50 connections of ${each} messages each run once each, in peace`, async ()
 }, 180_000);
 
 describe.each<[NodeJS.Signals, number, number]>([
-  ['SIGKILL', isLong ? 50 : 20, isLong ? 20 : 3],
-  ['SIGTERM', isLong ? 20 : 10, isLong ? 10 : 3],
+  ['SIGKILL', most, each],
+  ['SIGTERM', isLong ? 20 : 6, isLong ? 10 : 2],
 ])(
   'when the service ends by %s amid %i connections of %i messages and comes back',
   (signal, connections, count) => {
@@ -108,13 +108,13 @@ test('kill -9 of the program: senders repeat, nothing is lost, nothing runs twic
     listeners: [{ bot, listen: String(await freePort()) }],
   };
   const first = await startBridgeAs(settings, client.secret);
-  const { told, reached } = countdown(5 * each);
-  const feeding = feeds(first.ports[0] ?? 0, 20, each, { told });
+  const { told, reached } = countdown(3 * each);
+  const feeding = feeds(first.ports[0] ?? 0, 10, each, { told });
   await reached;
   await first.stop('SIGKILL');
   const second = await startBridgeAs(settings, client.secret);
   const sent = await feeding;
-  expect([sent.length, new Set(sent.map(({ code }) => code))]).toEqual([20 * each, new Set(['AA'])]);
+  expect([sent.length, new Set(sent.map(({ code }) => code))]).toEqual([10 * each, new Set(['AA'])]);
   expect(new Set((await runsById(sent)).values())).toEqual(new Set([1]));
   expect(sent.some(({ attempts }) => attempts > 1)).toBe(true);
   await second.stop();

@@ -11,7 +11,7 @@ import { createSandbox, type Sandbox } from '../../shared/bots/sandbox/superviso
 import { isLong } from '../setup/long.ts';
 import { bot, type RunChanges, returned, runOf, word } from './bot-runs.ts';
 
-const RUNS = isLong ? 2000 : 300;
+const RUNS = isLong ? 2000 : 160;
 const HOSTILE_EVERY = 20;
 const SAMPLE_EVERY = RUNS / 20;
 /** No honest run may meet its limit, however busy the machine is. */

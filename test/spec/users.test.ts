@@ -326,7 +326,7 @@ describe('a change of address', () => {
 
   test('races invites to the new and the old address: one User per address, one membership each', async () => {
     const project = projectOf(portico, 0).id;
-    for (let round = 0; round < (isLong ? 6 : 3); round++) {
+    for (let round = 0; round < (isLong ? 6 : 2); round++) {
       const person = await newPerson(portico);
       const token = await tokenOf(portico, person);
       const email = newAddress();
