@@ -24,6 +24,11 @@ let roots: {
   app: string;
   /** Memberships, the last of which is a Patient of this Project alone. */
   member: string;
+  /** Members by her own policy: one, and the address of the other and their membership, who need a second factor. */
+  tasked: string;
+  bound: TestPerson;
+  /** Somebody who holds more. */
+  more: TestPerson;
   left: string;
   invited: string;
   patient: string;
@@ -55,6 +60,9 @@ beforeAll(async () => {
     client: (await createClient(portico)).id,
     app: await signingIn(portico).newApp({ redirectUris: ['https://app.example.org/in'] }),
     member: (await newPerson(portico, { mfaRequired: true })).membershipId,
+    tasked: (await newPerson(portico, { accessPolicy: tasks })).membershipId,
+    bound: await newPerson(portico, { accessPolicy: tasks, mfaRequired: true }),
+    more: await newPerson(portico),
     invited: (await api('POST', admin('invite'), someone())).json.id,
     patient: newAddress(),
     root: await newPerson(portico, { admin: true }),
@@ -164,16 +172,15 @@ const attacks: Record<string, () => Promise<Answer>> = {
     byTess('POST', admin(`members/${tess.membership}`), { mayGrant: [patients, readers, all] }),
   'a member made administrator': () =>
     byTess('POST', admin(`members/${roots.member}`), { admin: true, accessPolicy: null }),
-  'a policy for somebody else': async () =>
-    byTess('POST', admin(`members/${await newMember(tasks)}`), {
+  'a policy for somebody else': () =>
+    byTess('POST', admin(`members/${roots.tasked}`), {
       access: [{ policy: tasks }, { policy: all }],
     }),
-  'no policy for somebody else': async () =>
-    byTess('POST', admin(`members/${await newMember(tasks)}`), { accessPolicy: null }),
-  'an administrator of whom she may give what they have': async () =>
-    byTess('POST', admin(`members/${await newMember(tasks)}`), { admin: true, accessPolicy: readers }),
-  'emergency access': async () =>
-    byTess('POST', admin(`members/${await newMember(tasks)}`), { emergencyPolicy: all }),
+  'no policy for somebody else': () =>
+    byTess('POST', admin(`members/${roots.tasked}`), { accessPolicy: null }),
+  'an administrator of whom she may give what they have': () =>
+    byTess('POST', admin(`members/${roots.tasked}`), { admin: true, accessPolicy: readers }),
+  'emergency access': () => byTess('POST', admin(`members/${roots.tasked}`), { emergencyPolicy: all }),
   'a member who was sent away': () => byTess('POST', admin(`members/${roots.left}`), { active: true }),
   'no second factor for somebody with more': () =>
     byTess('POST', admin(`members/${roots.member}`), { mfaRequired: false }),
@@ -326,12 +333,10 @@ const attacks: Record<string, () => Promise<Answer>> = {
   },
   'a policy that a Bot holds, deleted': async () =>
     byTess('DELETE', `fhir/R4/${(await policyOf([{ resourceType: 'Patient' }])).reference}`),
-  'less for somebody who holds more': async () =>
-    byTess('POST', admin(`members/${(await newPerson(portico)).membershipId}`), { accessPolicy: tasks }),
-  'less for somebody who holds more, by an invite': async () => {
-    const { email } = await newPerson(portico);
-    return byTess('POST', admin('invite'), someone({ email, accessPolicy: tasks, upsert: true }));
-  },
+  'less for somebody who holds more': () =>
+    byTess('POST', admin(`members/${roots.more.membershipId}`), { accessPolicy: tasks }),
+  'less for somebody who holds more, by an invite': () =>
+    byTess('POST', admin('invite'), someone({ email: roots.more.email, accessPolicy: tasks, upsert: true })),
   'a Bot whose policy is gone': async () => {
     const held = await policyOf([{ resourceType: 'Task' }]);
     const bot = await createBot(portico, { accessPolicy: held });
@@ -397,23 +402,15 @@ const attacks: Record<string, () => Promise<Answer>> = {
     const answer = await execute(portico, bot, 'x', 'text/plain', { headers: { prefer: 'respond-async' } });
     return byTess('GET', answer.headers.get('content-location')?.replace(`${portico.baseUrl}/`, '') ?? '');
   },
-  'no second factor by an invite': async () => {
-    const { email, membershipId } = await newPerson(portico, { accessPolicy: tasks });
-    await api('POST', admin(`members/${membershipId}`), { mfaRequired: true });
-    return byTess(
-      'POST',
-      admin('invite'),
-      someone({ email, accessPolicy: tasks, upsert: true, mfaRequired: false }),
-    );
+  'no second factor by an invite': () => {
+    const change = { email: roots.bound.email, accessPolicy: tasks, upsert: true, mfaRequired: false };
+    return byTess('POST', admin('invite'), someone(change));
   },
-  'no second factor for somebody who holds no more': async () => {
-    const { membershipId } = await newPerson(portico, { accessPolicy: tasks, mfaRequired: true });
-    return byTess('POST', admin(`members/${membershipId}`), { mfaRequired: null });
-  },
+  'no second factor for somebody who holds no more': () =>
+    byTess('POST', admin(`members/${roots.bound.membershipId}`), { mfaRequired: null }),
   'another way in for somebody who holds no more': async () => {
-    const { membershipId } = await newPerson(portico, { accessPolicy: tasks });
-    await api('POST', admin(`members/${membershipId}`), { authentication: 'password' });
-    return byTess('POST', admin(`members/${membershipId}`), { authentication: null });
+    await api('POST', admin(`members/${roots.tasked}`), { authentication: 'password' });
+    return byTess('POST', admin(`members/${roots.tasked}`), { authentication: null });
   },
   'the schedule of a Bot': () => rewritten(`Bot/${roots.bot}`, { cronString: '* * * * *' }),
   'the source of a Bot, patched': () =>
@@ -470,10 +467,6 @@ const attacks: Record<string, () => Promise<Answer>> = {
 
 const pathOfHers = async () =>
   (await api('GET', admin(`members/${tess.membership}`))).json.accessPolicy.reference;
-
-async function newMember(accessPolicy: Reference): Promise<string> {
-  return (await newPerson(portico, { accessPolicy })).membershipId;
-}
 
 describe('an administrator whose policy allows Tasks does not get', () => {
   test.each(Object.entries(attacks))('%s', async (_, act) => {

@@ -51,19 +51,22 @@ function expectAsked({ status, json, headers }: Answer, what = 'sign-in'): void 
 
 describe('a route that takes or locks accounts, or makes keys', () => {
   const recent = namedRoutes.filter(({ signIn }) => signIn === 'recent');
+  /** Old tokens: of an administrator, of a program and of somebody who is none. */
+  let [token, program, other] = ['', '', ''];
+  beforeAll(async () => {
+    token = (await late({ admin: true })).token;
+    const { clientId, clientSecret } = projectOf(portico, 0);
+    program = await age(portico, await requestToken(portico.baseUrl, clientId, clientSecret));
+    other = (await late()).token;
+  });
 
   test.each(recent)('$key is not for a session alone', async (route) => {
     const example = await exampleOf(examples, route);
-    const person = await newPerson(portico, { admin: true });
-    const token = await age(portico, await tokenOf(portico, person));
     expectAsked(await send(portico, route, example, token));
     expect((await portico.api('GET', 'auth/me', { token })).status).toBe(200);
     if (route.access !== 'administrator') return;
-    const { clientId, clientSecret } = projectOf(portico, 0);
-    const program = await requestToken(portico.baseUrl, clientId, clientSecret);
-    expectAsked(await send(portico, route, example, await age(portico, program)), 'token');
+    expectAsked(await send(portico, route, example, program), 'token');
     // Who may not do it at all is told that, and not to sign in.
-    const other = await age(portico, await tokenOf(portico, await newPerson(portico)));
     expect((await send(portico, route, example, other)).json.id).toBe('forbidden');
   });
 });
