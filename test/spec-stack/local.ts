@@ -29,6 +29,8 @@ export interface Local {
   /** Of a stack in this process only: see `Stack`. */
   holdChanges: Stack['holdChanges'];
   dataDir: string;
+  /** The file of what its functions and their helpers log; of the stack that is kept for specs only. */
+  log: string;
   store: Table;
   client: DynamoDBDocumentClient;
   /**
@@ -59,7 +61,7 @@ export async function startOwnStack({ prepare, ...options }: OwnStack): Promise<
   return {
     ...stack,
     ...lookInto(stack.table),
-    dataDir,
+    ...{ dataDir, log: '' },
     async stop() {
       await stack.stop();
       await rm(dataDir, { recursive: true, force: true });
@@ -90,7 +92,7 @@ export async function useKeptStack(): Promise<Local> {
   const earlier = new Set((await scanKeys(inside.client, tableName)).map(nameOf));
   const demo = (await ask('projects')) as Demo;
   return {
-    ...{ baseUrl, demo, table, dataDir, ...inside },
+    ...{ baseUrl, demo, table, dataDir, log, ...inside },
     mailbox: { ...sentMails(join(dataDir, 'mail')), fail: (fault) => ask('mailFault', fault) },
     sweep: () => ask('sweep'),
     load,

@@ -15,9 +15,12 @@ let portico: Portico;
 let client: TestClient;
 let patient: string;
 let observation: string;
+/** Bytes of the access log that others have written. */
+let before: number;
 
 beforeAll(async () => {
-  portico = await startPortico({});
+  portico = await startPortico();
+  before = (await readFile(accessLog()).catch(() => '')).length;
   client = await createClient(portico);
   patient = await created('Patient', { name: [{ family: 'Wollstonecraft' }], birthDate: '1947-08-23' });
   observation = await created('Observation', aboutPatient());
@@ -51,8 +54,10 @@ interface Line {
   [field: string]: unknown;
 }
 
+const accessLog = () => join(portico.local.dataDir, 'access.jsonl');
+
 async function allLines(): Promise<Line[]> {
-  const text = await readFile(join(portico.local.dataDir, 'access.jsonl'), 'utf8');
+  const text = (await readFile(accessLog())).subarray(before).toString();
   return text
     .trim()
     .split('\n')

@@ -1,27 +1,18 @@
+import { readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isAuditEvent } from '../storage/stored.ts';
 import { type Portico, startPortico } from './portico.ts';
-import { botThat, execute } from './running.ts';
+import { botThat, change, execute } from './running.ts';
 
 let portico: Portico;
-/** Everything that the functions and their helpers have written to their logs. */
-const lines: string[] = [];
-const originals = { out: process.stdout.write, err: process.stderr.write };
+/** What the functions and their helpers had logged before. */
+let before = 0;
 
 beforeAll(async () => {
-  const keep = (chunk: unknown) => {
-    lines.push(String(chunk));
-    return true;
-  };
-  process.stdout.write = keep as typeof process.stdout.write;
-  process.stderr.write = keep as typeof process.stderr.write;
-  portico = await startPortico({});
+  portico = await startPortico();
+  before = (await stat(portico.local.log)).size;
 });
-afterAll(async () => {
-  await portico.stop();
-  process.stdout.write = originals.out;
-  process.stderr.write = originals.err;
-});
+afterAll(() => portico.stop());
 
 /** Each of them in the messages below, and in nothing else. */
 const personal = [
@@ -73,7 +64,8 @@ test('no log line holds anything of the people in what Bots are given, store, pr
     cyclic: 'const all = { input: String(event.input) }; all.all = all; return all',
   };
   for (const [name, code] of Object.entries(bots)) {
-    const bot = await botThat(portico, code, name === 'loops' ? { timeout: 1 } : {});
+    const bot = await botThat(portico, code);
+    if (name === 'loops') await change(portico, 'Bot', bot, { timeout: 0.2 });
     for (const [body, type] of [
       [message, hl7],
       [message, 'text/plain'],
@@ -89,7 +81,7 @@ test('no log line holds anything of the people in what Bots are given, store, pr
   await portico.api('POST', 'fhir/R4/Bot/$execute?identifier=Wollstonecraft|5550147', { body: 'x' });
   await portico.api('POST', 'fhir/R4/Bot/Wollstonecraft/$execute', { body: 'x' });
   await portico.api('GET', 'fhir/R4/Patient?name=Wollstonecraft&nonsense=Xanthippe');
-  const log = lines.join('\n');
+  const log = (await readFile(portico.local.log)).subarray(before).toString();
   expect(log).toContain('refused');
   for (const one of personal)
     expect([one, log.toLowerCase().includes(one.toLowerCase())]).toEqual([one, false]);

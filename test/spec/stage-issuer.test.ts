@@ -13,12 +13,13 @@ let at: SigningIn;
 let external: WithIssuer;
 
 beforeAll(async () => {
-  [portico, own] = await Promise.all([startPortico({}), startOwnIssuer()]);
+  [portico, own] = await Promise.all([startPortico(), startOwnIssuer()]);
   at = signingIn(portico);
   external = withIssuer(portico);
   await add();
 });
 afterAll(async () => {
+  await remove();
   await portico.stop();
   await own.stop();
 });

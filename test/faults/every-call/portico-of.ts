@@ -15,17 +15,8 @@ export function porticoOf(stack: StillStack): Portico {
     if (bodies.length > 0) await (await stack.load('outbox'))(batchOf(bodies));
   };
   return porticoAt(baseUrl, demo, {
-    ...{
-      baseUrl,
-      demo,
-      client,
-      dataDir,
-      scan,
-      sweep,
-      load,
-      stop,
-      unseen: async (write) => void (await write()),
-    },
+    ...{ baseUrl, demo, client, dataDir, log: '', scan, sweep, load, stop },
+    unseen: async (write) => void (await write()),
     table: { endpoint: stack.endpoint, tableName },
     // Nobody follows them.
     holdChanges: async () => async () => undefined,
