@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { freePort } from '../../infra/local/gateway/listen.ts';
 import { type Loopback, startLoopback } from '../client/loopback.ts';
-import { type Bridge, startBridgeAs } from './bridge.ts';
+import { type Bridge, type BridgeSettings, startBridgeAs } from './bridge.ts';
 import { connectTo, messageOf, msaOf } from './sender.ts';
 
 /** What a service does that the real one does not do when it is told to. */
@@ -13,10 +13,6 @@ let bridge: Bridge;
 let executes: (Reply | 'cut' | 'hang')[] = [];
 let tokens: (Reply | 'hang')[] = [];
 let keys: (string | undefined)[] = [];
-/** What the sender is given: short only where a test waits until it is over. */
-const ample = 20;
-let timeoutSeconds = ample;
-
 interface Reply {
   status: number;
   headers?: Record<string, string>;
@@ -32,15 +28,56 @@ function refusal(status: number, id: string, text: string, headers: Record<strin
   return { status, headers, body: JSON.stringify({ resourceType: 'OperationOutcome', id, issue }) };
 }
 
+/** Time for the sender that is short only where a test waits until it is over. */
+const start = (settings: Partial<BridgeSettings> = {}) =>
+  startBridgeAs(
+    {
+      ...{ service: service.baseUrl, clientId: 'c', timeoutSeconds: 20 },
+      listeners: [{ bot: 'b' }, { bot: 'b', acknowledge: 'original' }],
+      ...settings,
+    },
+    'secret-Quokka',
+  );
+
+/** For the tests of a group, or for one: in the place of what they have in common. */
+async function withSettings(settings: Partial<BridgeSettings>): Promise<() => Promise<void>> {
+  const common = bridge;
+  bridge = await start(settings);
+  return async () => {
+    await bridge.stop();
+    bridge = common;
+  };
+}
+
+/** Ends what a test alone has set. */
+let own: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await own?.();
+  own = undefined;
+});
+
+const withTwoSeconds = () => {
+  let over: () => Promise<void>;
+  beforeAll(async () => {
+    over = await withSettings({ timeoutSeconds: 2 });
+  });
+  afterAll(() => over());
+};
+
 beforeAll(async () => {
   service = await startLoopback();
+  bridge = await start();
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await bridge.stop();
+  await service.stop();
+});
 
-beforeEach(async () => {
+beforeEach(() => {
   executes = [ok];
   tokens = [token];
   keys = [];
+  bridge.log.length = 0;
   service.answer(async ({ url, headers }) => {
     const list = url?.endsWith('/oauth2/token') ? tokens : executes;
     if (list === executes) keys.push(headers['idempotency-key'] as string | undefined);
@@ -48,17 +85,7 @@ beforeEach(async () => {
     if (reply === 'hang') await pause(60_000, undefined, { ref: false });
     return reply === 'cut' || reply === 'hang' || !reply ? 'cut' : reply;
   });
-  bridge = await startBridgeAs(
-    {
-      service: service.baseUrl,
-      clientId: 'c',
-      timeoutSeconds,
-      listeners: [{ bot: 'b' }, { bot: 'b', acknowledge: 'original' }],
-    },
-    'secret-Quokka',
-  );
 });
-afterEach(() => bridge.stop());
 
 async function ask(
   fields: Record<number, string> = {},
@@ -133,12 +160,7 @@ describe('the service', () => {
   });
 
   describe('until the time of the sender is over', () => {
-    beforeAll(() => {
-      timeoutSeconds = 2;
-    });
-    afterAll(() => {
-      timeoutSeconds = ample;
-    });
+    withTwoSeconds();
 
     test.each<[string, (Reply | 'cut' | 'hang')[]]>([
       ['that does not answer', ['hang']],
@@ -171,11 +193,7 @@ describe('the service', () => {
   test('that gives no token makes AE, and the secret is nowhere', async () => {
     tokens = [{ status: 400, body: JSON.stringify({ error: 'invalid_client' }) }];
     executes = [refusal(401, 'login', 'Unauthorized')];
-    await bridge.stop();
-    bridge = await startBridgeAs(
-      { service: service.baseUrl, clientId: 'c', timeoutSeconds: 2, listeners: [{ bot: 'b' }] },
-      'secret-Quokka',
-    );
+    own = await withSettings({ timeoutSeconds: 2 });
     const { msa } = await ask();
     expect(msa).toEqual(['AE', 'No access token: invalid_client']);
     expect(keys).toEqual([]);
@@ -185,11 +203,7 @@ describe('the service', () => {
 
   test('whose token endpoint hangs makes AE without alarm: nothing was sent', async () => {
     tokens = ['hang'];
-    await bridge.stop();
-    bridge = await startBridgeAs(
-      { service: service.baseUrl, clientId: 'c', timeoutSeconds: 1, listeners: [{ bot: 'b' }] },
-      's',
-    );
+    own = await withSettings({ timeoutSeconds: 1 });
     const { msa, line } = await ask();
     expect([msa[0], line]).toEqual(['AE', expect.objectContaining({ outcome: 'not-run', attempts: 1 })]);
     expect(bridge.log.filter(({ level }) => level === 'alarm')).toEqual([]);
@@ -197,17 +211,7 @@ describe('the service', () => {
 
   test('that is busy with other messages until the time is over makes AE without alarm', async () => {
     executes = ['hang', ok];
-    await bridge.stop();
-    bridge = await startBridgeAs(
-      {
-        service: service.baseUrl,
-        clientId: 'c',
-        timeoutSeconds: 2,
-        concurrency: 1,
-        listeners: [{ bot: 'b' }],
-      },
-      's',
-    );
+    own = await withSettings({ timeoutSeconds: 2, concurrency: 1 });
     // Together, so that their times end together: whichever comes first has the one request.
     let both = await Promise.all([ask(), ask()]);
     // A busy machine may bring one so late that it is asked for after the other; it does not each time.
@@ -229,11 +233,7 @@ describe('the service', () => {
 
   test('is asked no more for a sender that is gone, and that is no alarm', async () => {
     executes = ['cut', refusal(503, 'transient', 'Try again', { 'retry-after': '3' })];
-    await bridge.stop();
-    bridge = await startBridgeAs(
-      { service: service.baseUrl, clientId: 'c', timeoutSeconds: 60, listeners: [{ bot: 'b' }] },
-      's',
-    );
+    own = await withSettings({ timeoutSeconds: 60 });
     const sender = await connectTo(bridge.ports[0] ?? 0);
     sender.send(messageOf('gone'));
     while (keys.length < 2) await pause(20);
@@ -244,32 +244,18 @@ describe('the service', () => {
   });
 
   test('that is not there makes AE without alarm: nothing was sent', async () => {
-    const port = await freePort();
-    const lonely = await startBridgeAs(
-      { service: `http://127.0.0.1:${port}`, clientId: 'c', timeoutSeconds: 1, listeners: [{ bot: 'b' }] },
-      's',
-    );
-    const sender = await connectTo(lonely.ports[0] ?? 0);
-    expect(msaOf(await sender.ask(messageOf('lonely')))).toEqual([
-      'AE',
-      'lonely',
-      expect.stringContaining('ECONNREFUSED'),
-    ]);
-    expect(lonely.log.filter(({ level }) => level === 'alarm')).toEqual([]);
-    expect(await (await fetch(`http://127.0.0.1:${lonely.healthPort}/healthz`)).json()).toEqual({
+    own = await withSettings({ service: `http://127.0.0.1:${await freePort()}`, timeoutSeconds: 1 });
+    const { msa } = await ask();
+    expect(msa).toEqual(['AE', expect.stringContaining('ECONNREFUSED')]);
+    expect(bridge.log.filter(({ level }) => level === 'alarm')).toEqual([]);
+    expect(await (await fetch(`http://127.0.0.1:${bridge.healthPort}/healthz`)).json()).toEqual({
       status: 'ok',
       signedIn: false,
     });
-    sender.close();
-    await lonely.stop();
   });
 
   test('is asked by as many requests at once as it is told', async () => {
-    await bridge.stop();
-    bridge = await startBridgeAs(
-      { service: service.baseUrl, clientId: 'c', concurrency: 3, listeners: [{ bot: 'b' }] },
-      's',
-    );
+    own = await withSettings({ concurrency: 3 });
     let running = 0;
     let most = 0;
     // The first three are answered when they are all there.
@@ -290,12 +276,7 @@ describe('the service', () => {
 });
 
 describe('a sender that asks for an accept acknowledgement', () => {
-  beforeAll(() => {
-    timeoutSeconds = 2;
-  });
-  afterAll(() => {
-    timeoutSeconds = ample;
-  });
+  withTwoSeconds();
 
   const enhanced = (accept: string, application: string) => ({ 15: accept, 16: application });
 
