@@ -34,7 +34,7 @@ export async function command<const Config extends Taken>(
 ): Promise<void> {
   answerHelp(usage);
   try {
-    await run(parseArgs(taken));
+    await run(parseArgs<Config>({ ...taken, args: process.argv.slice(2) }));
   } catch (error) {
     // A pipe may not have taken yet all that was printed.
     await new Promise<void>((written) => process.stdout.write('', () => written()));

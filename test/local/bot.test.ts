@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bareEnvironment } from '../setup/bare-environment.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -40,6 +40,39 @@ function runBot(...args: string[]): Promise<Ended> {
   return new Promise((done) => child.once('close', (code) => done({ code, ...said })));
 }
 
+let calls = 0;
+
+/** The same in this process, which takes a fifth of the time: what the program is given, prints and ends with is its own. */
+async function callBot(...args: string[]): Promise<Ended> {
+  const said = { stdout: '', stderr: '' };
+  let code: number | null = null;
+  const keep = (name: 'stdout' | 'stderr') =>
+    jest.spyOn(process[name], 'write').mockImplementation(((text: string, written?: () => void) => {
+      said[name] += text;
+      written?.();
+      return true;
+    }) as typeof process.stdout.write);
+  jest.replaceProperty(process, 'argv', ['node', 'infra/local/bot.ts', ...args]);
+  jest.replaceProperty(process, 'env', { ...process.env, PORTICO_DATA_DIR: folder });
+  jest.spyOn(process, 'exit').mockImplementation((given) => {
+    code = Number(given);
+    throw new Error('ended');
+  });
+  keep('stdout');
+  keep('stderr');
+  try {
+    calls += 1;
+    await import(`../../infra/local/bot.ts?call=${calls}`);
+  } catch (error) {
+    if (code === null) throw error;
+  } finally {
+    jest.restoreAllMocks();
+  }
+  code ??= Number(process.exitCode ?? 0);
+  process.exitCode = undefined;
+  return { code, ...said };
+}
+
 async function file(name: string, text: string): Promise<string> {
   await writeFile(join(folder, name), text);
   return join(folder, name);
@@ -55,12 +88,12 @@ describe('npm run bot', () => {
     const patient = await file('patient.fhir.json', '{"resourceType":"Patient","id":"x"}');
     const answers = [];
     for (const event of ['update', 'delete']) {
-      answers.push((await runBot(bot, patient, '--event', event)).stdout);
+      answers.push((await callBot(bot, patient, '--event', event)).stdout);
     }
     expect(answers).toEqual(['["update","x"]', '["delete","x"]']);
-    const wrong = await runBot(bot, patient, '--event', 'read');
+    const wrong = await callBot(bot, patient, '--event', 'read');
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('create, update or delete') });
-    expect((await runBot(bot, '--event', 'create')).code).toBe(2);
+    expect((await callBot(bot, '--event', 'create')).code).toBe(2);
   });
 
   test('runs it for the change of a record, when a Subscription would be woken', async () => {
@@ -82,15 +115,15 @@ describe('npm run bot', () => {
         ],
       }),
     );
-    const run = (...args: string[]) => runBot(bot, ...args, '--subscription', subscription);
-    const runs = await Promise.all([
-      run(after, '--event', 'update', '--previous', before),
-      run(after, '--event', 'create'),
-      run('--event', 'delete', '--previous', before),
-      runBot(bot, after, '--event', 'update', '--previous', other),
-      runBot(bot, after, '--event', 'update', '--previous', after),
-      runBot(bot, after, '--previous', before),
-    ]);
+    const run = (...args: string[]) => callBot(bot, ...args, '--subscription', subscription);
+    const runs = [
+      await run(after, '--event', 'update', '--previous', before),
+      await run(after, '--event', 'create'),
+      await run('--event', 'delete', '--previous', before),
+      await callBot(bot, after, '--event', 'update', '--previous', other),
+      await callBot(bot, after, '--event', 'update', '--previous', after),
+      await callBot(bot, after, '--previous', before),
+    ];
     expect(runs[0]).toMatchObject({ code: 0, stdout: '"told"' });
     expect(runs.map(({ code }) => code)).toEqual([0, 2, 2, 2, 2, 2]);
     expect(runs.map(({ stderr }) => stderr.split('\n')[0])).toEqual([
@@ -106,7 +139,7 @@ describe('npm run bot', () => {
   test('takes a deleted record for its input', async () => {
     const bot = await file('deleted.ts', handler('return event.input.deletedResource.id'));
     const before = await file('gone.json', '{"resourceType":"Patient","id":"gone"}');
-    const ended = await runBot(bot, '--event', 'delete', '--previous', before);
+    const ended = await callBot(bot, '--event', 'delete', '--previous', before);
     expect(ended).toMatchObject({ code: 0, stdout: '"gone"' });
   });
 
@@ -130,7 +163,7 @@ describe('npm run bot', () => {
       /^\{ "identifier":/,
     ],
   ])('takes %s', async (_, input, options, expected) => {
-    const { code, stdout } = await runBot(`${examples}/echo.ts`, `${examples}/${input}`, ...options);
+    const { code, stdout } = await callBot(`${examples}/echo.ts`, `${examples}/${input}`, ...options);
     expect(stdout).toMatch(expected);
     expect(code).toBe(0);
   });
@@ -140,7 +173,7 @@ describe('npm run bot', () => {
       'secret.ts',
       handler('console.log(event.secrets.KEY); return event.secrets.KEY.valueString.length'),
     );
-    const ended = await runBot(bot, '--secret', 'KEY=a long = secret');
+    const ended = await callBot(bot, '--secret', 'KEY=a long = secret');
     expect(ended).toMatchObject({ code: 0, stdout: '15' });
     expect(ended.stderr).not.toContain('a long = secret');
   });
@@ -152,7 +185,7 @@ describe('npm run bot', () => {
       [],
       /exception: boo\nat handler \(throws\.ts:2:8\)\nfailed in/,
     ],
-    ['loops', handler('for (;;);'), ['--timeout', '2'], /timeout: The Bot did not end within 2000 ms/],
+    ['loops', handler('for (;;);'), ['--timeout', '1'], /timeout: The Bot did not end within 1000 ms/],
     [
       'hoards',
       handler('const a = []; for (;;) a.push(new Array(1e4).fill(1.5))'),
@@ -175,7 +208,7 @@ describe('npm run bot', () => {
       /medplum is not available.*\n.*\nGive it a service: --project/,
     ],
   ])('a Bot that %s wrongly ends with an error', async (name, code, options, said) => {
-    const ended = await runBot(await file(`${name}.ts`, code), ...options);
+    const ended = await callBot(await file(`${name}.ts`, code), ...options);
     expect(ended.stderr).toMatch(said);
     expect(ended.stdout).toBe('');
     expect(ended.code).toBe(name === 'parses' || name === 'links' ? 2 : 1);
@@ -184,7 +217,7 @@ describe('npm run bot', () => {
   test('gives it all of the time and memory that the service has', async () => {
     const bot = await file('brief.ts', handler('return 1'));
     const most = ['--timeout', '25', '--memory', '512'];
-    expect(await runBot(bot, ...most)).toMatchObject({ code: 0, stdout: '1' });
+    expect(await callBot(bot, ...most)).toMatchObject({ code: 0, stdout: '1' });
   });
 
   test.each([
@@ -206,7 +239,7 @@ describe('npm run bot', () => {
       /start the stack with npm start/,
     ],
   ])('refuses %s', async (_, args, said) => {
-    const ended = await runBot(...args);
+    const ended = await callBot(...args);
     expect(ended.stderr).toMatch(said);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
   });
@@ -224,10 +257,10 @@ describe('npm run bot beside npm start', () => {
       const project = stack.demo.projects[0];
       const { requestToken } = await import('../spec/portico.ts');
       const token = await requestToken(stack.baseUrl, project?.clientId ?? '', project?.clientSecret ?? '');
-      const second = await runBot(...args, '--base-url', stack.baseUrl, '--token', token);
+      const second = await callBot(...args, '--base-url', stack.baseUrl, '--token', token);
       expect(second.stderr).toMatch(/INFO updated Patient\//);
-      expect((await runBot(...args, '--project', 'Demo Hospital')).stderr).toMatch(/INFO created Patient\//);
-      const unknown = await runBot(...args, '--project', 'Nowhere');
+      expect((await callBot(...args, '--project', 'Demo Hospital')).stderr).toMatch(/INFO created Patient\//);
+      const unknown = await callBot(...args, '--project', 'Nowhere');
       expect(unknown.stderr).toMatch(
         /No Project is called "Nowhere"; there are "Demo Clinic", "Demo Hospital"/,
       );
