@@ -9,12 +9,15 @@ let at: SigningIn;
 let app: string;
 let ann: string;
 let bea: string;
+/** A relative of both. */
+let both: Awaited<ReturnType<typeof relative>>;
 
 beforeAll(async () => {
   portico = await startPortico();
   at = signingIn(portico);
   app = await at.newApp();
   [ann, bea] = await Promise.all([newPatient('Ann'), newPatient('Bea')]);
+  both = await relative(ann, bea);
 });
 afterAll(() => portico.stop());
 
@@ -68,7 +71,7 @@ const idOf = (reference: string) => reference.replace('Patient/', '');
 
 describe('launch/patient, of a person with several patients', () => {
   test('asks which, by name, and the tokens are for that one', async () => {
-    const { email, membership } = await relative(ann, bea);
+    const { email, membership } = both;
     const { status, json } = await login(email);
     expect([status, json]).toEqual([
       200,
@@ -105,7 +108,7 @@ describe('launch/patient, of a person with several patients', () => {
     ['that is empty', ''],
     ['of another kind', 'Practitioner/none'],
   ])('refuses a choice %s', async (_, patient) => {
-    const { email } = await relative(ann, bea);
+    const { email } = both;
     const { json } = await login(email);
     const answer = await choose({ login: json.login, profile: json.profile, patient });
     expect([answer.status, answer.json.code]).toEqual([400, undefined]);
@@ -114,7 +117,7 @@ describe('launch/patient, of a person with several patients', () => {
   });
 
   test('is not asked of who wants no patient told, and their scopes reach all', async () => {
-    const { email } = await relative(ann, bea);
+    const { email } = both;
     const tokens = await tokensFor(email, undefined, { scope: 'patient/*.rs' });
     expect(tokens.patient).toBeUndefined();
     expect(await subjectsSeen(tokens.access_token)).toEqual([ann, bea].sort());
@@ -180,7 +183,7 @@ describe('launch/patient, of a person with several patients', () => {
   });
 
   test('many picks at once: one code, for one patient', async () => {
-    const { email } = await relative(ann, bea);
+    const { email } = both;
     const { json } = await login(email);
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
@@ -209,15 +212,15 @@ describe('launch/patient, of anybody else', () => {
   });
 
   test('does not keep an app with fhirUser from reading who the person is, and nobody else', async () => {
-    const [one, other] = [await relative(ann, bea), await relative(bea)];
-    const tokens = await tokensFor(one.email, bea, { scope: `${scope} fhirUser` });
+    const other = await relative(bea);
+    const tokens = await tokensFor(both.email, bea, { scope: `${scope} fhirUser` });
     const { profile: theirs } = await tokensFor(other.email);
     const read = (reference: string, token = tokens.access_token) =>
       portico.api('GET', `fhir/R4/${reference}`, { token });
     expect((await read(tokens.profile.reference)).status).toBe(200);
     const search = await read('RelatedPerson?_count=50');
     expect(search.text).not.toContain(tokens.profile.reference);
-    const without = await tokensFor(one.email, bea);
+    const without = await tokensFor(both.email, bea);
     expect((await read(tokens.profile.reference, without.access_token)).status).toBe(403);
     // Of another relative of the patient in context: that is what patient/*.rs reaches.
     expect((await read(theirs.reference)).status).toBe(200);

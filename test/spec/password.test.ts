@@ -39,6 +39,12 @@ async function outboxDone(email: string): Promise<void> {
 }
 
 describe('auth/changepassword', () => {
+  let [email, token] = ['', ''];
+  beforeAll(async () => {
+    ({ email } = await at.newMember());
+    token = (await at.signIn(email)).access_token;
+  });
+
   test('changes it, and ends every other login, refresh tokens included', async () => {
     const { email } = await at.newMember();
     const [own, other] = [await at.signIn(email), await at.signIn(email, { remember: true })];
@@ -58,9 +64,7 @@ describe('auth/changepassword', () => {
     ['a new password of 300 characters', password, 'x'.repeat(300), 'newPassword'],
     ['no new password', password, null, 'newPassword'],
   ])('refuses %s', async (_, oldPassword, newPassword, field) => {
-    const { email } = await at.newMember();
-    const { access_token } = await at.signIn(email);
-    const answer = await change(access_token, oldPassword, newPassword);
+    const answer = await change(token, oldPassword, newPassword);
     expect([answer.status, answer.json.issue[0].expression]).toEqual([400, [field]]);
     expect((await at.login(email)).status).toBe(200);
   });
@@ -74,7 +78,6 @@ describe('auth/changepassword', () => {
 
   test('is not for programs, nor for the app of one Project', async () => {
     expect((await change(await portico.token(), password)).status).toBe(403);
-    const { email } = await at.newMember();
     const clientId = await at.newApp();
     const { code } = (await at.login(email, { clientId })).json;
     const { access_token } = (await at.exchange(code, { client_id: clientId })).json;

@@ -7,9 +7,12 @@ import { type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;
+/** Of whom nothing changes but their logins. */
+let email: string;
 beforeAll(async () => {
   portico = await startPortico();
   at = signingIn(portico);
+  ({ email } = await at.newMember());
 });
 afterAll(() => portico.stop());
 
@@ -24,7 +27,6 @@ function expectMustAuthenticate({ status, json }: Answer) {
 }
 
 async function codeFor(clientId: string): Promise<string> {
-  const { email } = await at.newMember();
   return (await at.login(email, { clientId, ...offline })).json.code;
 }
 

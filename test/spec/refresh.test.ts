@@ -6,9 +6,12 @@ import { type SigningIn, signingIn } from './signing-in.ts';
 
 let portico: Portico;
 let at: SigningIn;
+/** Of whom nothing changes but their logins. */
+let person: Awaited<ReturnType<SigningIn['newMember']>>;
 beforeAll(async () => {
   portico = await startPortico();
   at = signingIn(portico);
+  person = await at.newMember();
 });
 afterAll(() => portico.stop());
 
@@ -23,9 +26,7 @@ function expectInvalidGrant({ status, json }: Answer) {
   ]);
 }
 
-/** Tokens of somebody new. */
-async function signedIn(change: object = offline) {
-  const member = await at.newMember();
+async function signedIn(change: object = offline, member = person) {
   return { ...member, ...(await at.signIn(member.email, change)) };
 }
 
@@ -133,7 +134,7 @@ describe('a refresh token', () => {
 
   test('made up, in whichever part, is refused and ends nothing', async () => {
     const { access_token, refresh_token } = await signedIn();
-    const other = await signedIn();
+    const other = await signedIn(offline, await at.newMember());
     const parts = refresh_token.split('.');
     const others = other.refresh_token.split('.');
     const forged = [0, 1, 2, 3].map((i) => parts.with(i, i === 1 ? 'elsewhere' : others[i]).join('.'));
@@ -188,7 +189,7 @@ describe('a refresh token', () => {
   });
 
   test('is useless while the membership is inactive, and once it is removed', async () => {
-    const { membership, refresh_token } = await signedIn();
+    const { membership, refresh_token } = await signedIn(offline, await at.newMember());
     const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
     await portico.api('POST', path, { body: { active: false } });
     expectInvalidGrant(await at.refresh(refresh_token));
@@ -199,7 +200,7 @@ describe('a refresh token', () => {
   });
 
   test('is useless once the membership wants a second factor or an issuer', async () => {
-    const { membership, refresh_token } = await signedIn();
+    const { membership, refresh_token } = await signedIn(offline, await at.newMember());
     const path = `admin/projects/${portico.projects[0]?.id}/members/${membership}`;
     for (const body of [
       { mfaRequired: true },

@@ -9,9 +9,12 @@ import { type SigningIn, signingIn } from './signing-in.ts';
 let portico: Portico;
 let at: SigningIn;
 let app: string;
+/** Of whom nothing changes but their logins. */
+let email: string;
 beforeAll(async () => {
   portico = await startPortico();
   at = signingIn(portico);
+  ({ email } = await at.newMember());
   app = await at.newApp();
 });
 afterAll(() => portico.stop());
@@ -26,9 +29,12 @@ function revoke(body: Record<string, string>, headers: Record<string, string> = 
   });
 }
 
-async function signedIn(clientId = app, secret: Record<string, string> = {}): Promise<Answer['json']> {
-  const { email } = await at.newMember();
-  const { code } = (await at.login(email, { clientId, ...offline })).json;
+async function signedIn(
+  clientId = app,
+  secret: Record<string, string> = {},
+  person = email,
+): Promise<Answer['json']> {
+  const { code } = (await at.login(person, { clientId, ...offline })).json;
   return (await at.exchange(code, { client_id: clientId, ...secret })).json;
 }
 
@@ -92,7 +98,6 @@ describe('oauth2/revoke (RFC 7009)', () => {
   });
 
   test('leaves the other logins of the person', async () => {
-    const { email } = await at.newMember();
     const [one, other] = [await at.signIn(email), await at.signIn(email)];
     expect((await revoke({ token: one.access_token })).status).toBe(200);
     expect([(await at.me(one.access_token)).status, (await at.me(other.access_token)).status]).toEqual([
@@ -134,7 +139,6 @@ describe('oauth2/revoke (RFC 7009)', () => {
   });
 
   test('is refused for the token of another client, which stays good', async () => {
-    const { email } = await at.newMember();
     const { id: client_id, secret: client_secret } = await createClient(portico);
     const others = [{ client_id: await at.newApp() }, { client_id, client_secret }];
     // The last is of the own app, which has no client.
@@ -192,7 +196,7 @@ describe('oauth2/revoke (RFC 7009)', () => {
   });
 
   test('leaves an entry in the audit log, of the person who was signed in', async () => {
-    const tokens = await signedIn();
+    const tokens = await signedIn(app, {}, (await at.newMember()).email);
     for (let i = 0; i < 3; i++) await revoke({ token: tokens.refresh_token, client_id: app });
     const query = `fhir/R4/AuditEvent?subtype=sign-out&agent=${tokens.profile.reference}`;
     const entries = async () => (await portico.api('GET', query)).json.entry ?? [];
@@ -296,7 +300,6 @@ describe('oauth2/end-session (RP-Initiated Logout)', () => {
   });
 
   test('an ID token of the own app ends its login', async () => {
-    const { email } = await at.newMember();
     const tokens = await at.signIn(email, { remember: true });
     expect(location(await end({ id_token_hint: tokens.id_token }))).toEqual([302, signedOut()]);
     expect(await isAlive(tokens)).toBe(false);
@@ -318,7 +321,6 @@ describe('oauth2/end-session (RP-Initiated Logout)', () => {
 
 describe('what sign-in forms ask first', () => {
   test('auth/method is the same for a known and an unknown address', async () => {
-    const { email } = await at.newMember();
     const method = (body: unknown) => at.post('auth/method', body);
     const [known, unknown] = [await method({ email }), await method({ email: 'nobody@example.org' })];
     expect([known.status, known.json]).toEqual([200, {}]);
