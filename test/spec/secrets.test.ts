@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, type Portico, startPortico } from './portico.ts';
-import { botThat, createClient, execute, projectOf, type TestClient } from './running.ts';
+import { botThat, createBot, createClient, execute, projectOf, type TestClient } from './running.ts';
 
 let portico: Portico;
 let member: TestClient;
 let here: string;
+/** A Bot without secrets. */
+let bare: string;
 
 beforeAll(async () => {
   portico = await startPortico();
   here = projectOf(portico, 0).id;
+  bare = await createBot(portico);
   member = await createClient(portico);
 });
 afterAll(() => portico.stop());
@@ -118,12 +121,11 @@ describe('secrets', () => {
     ['a value of another type', [{ name: 'A', valueInteger: 1.5 }], ['[0].valueInteger']],
     ['a long value', [{ name: 'A', valueString: 'x'.repeat(8193) }], ['[0].valueString']],
   ])('are refused with %s', async (_name, body, fields) => {
-    const bot = await telling();
-    const answer = await set(ofBot(bot), body);
+    const answer = await set(ofBot(bare), body);
     expect(answer.status).toBe(400);
     const named = answer.json.issue.flatMap(({ expression }: { expression?: string[] }) => expression ?? []);
     expect(named).toEqual(fields);
-    expect((await portico.api('GET', ofBot(bot))).json).toEqual([]);
+    expect((await portico.api('GET', ofBot(bare))).json).toEqual([]);
   });
 
   test('are for administrators of the Project only', async () => {

@@ -163,6 +163,15 @@ describe('a token of a configured issuer', () => {
 });
 
 describe('a token is refused', () => {
+  // Of somebody whose own are good.
+  beforeAll(async () => {
+    subject = 'subject-refused';
+    await join();
+  });
+  beforeEach(() => {
+    subject = 'subject-refused';
+  });
+
   const seconds = (n: number) => Math.floor(Date.now() / 1000) + n;
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
@@ -201,7 +210,6 @@ describe('a token is refused', () => {
     ['that is none', () => 'x'.repeat(100)],
     ['of 20 kB', () => mine({ more: 'x'.repeat(20_000) })],
   ])('%s', async (_what, made) => {
-    await join();
     expect((await exchange(mine())).status).toBe(200);
     expectInvalid(await exchange(made()));
   });

@@ -44,6 +44,14 @@ async function move(person: TestPerson, token: string, email: string): Promise<A
 }
 
 describe('a User', () => {
+  /** Whom nothing changes. */
+  let same: TestPerson;
+  let token: string;
+  beforeAll(async () => {
+    same = await newPerson(portico);
+    token = await tokenOf(portico, same);
+  });
+
   test('changes the own names, and nothing that the server owns', async () => {
     const person = await newPerson(portico);
     const token = await tokenOf(portico, person);
@@ -83,13 +91,12 @@ describe('a User', () => {
     ['email', { email: 'not an address' }],
     ['email', { email: 'a@x.com\r\nBcc: b@x.com' }],
   ])('is refused a wrong %s', async (field, fields) => {
-    const person = await newPerson(portico);
-    const answer = await put(person, await tokenOf(portico, person), fields);
+    const answer = await put(same, token, fields);
     expect([answer.status, answer.json.issue[0].expression]).toEqual([400, [field]]);
   });
 
   test('is not changed through an app of one Project, which speaks for nobody beyond it', async () => {
-    const person = await newPerson(portico);
+    const person = same;
     const clientId = await signingIn(portico).newApp();
     const login = await signingIn(portico).login(person.email, { clientId });
     const tokens = await signingIn(portico).exchange(login.json.code, { client_id: clientId });
@@ -105,7 +112,7 @@ describe('a User', () => {
   });
 
   test('is changed by nobody else, in no way: administrators, other people, programs', async () => {
-    const person = await newPerson(portico);
+    const person = same;
     const { token: client } = await createClient(portico);
     const other = await tokenOf(portico, await newPerson(portico));
     const body = {
