@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bareEnvironment } from '../setup/bare-environment.ts';
+import { callProgram, type Ended } from '../setup/call-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const examples = 'examples/bots';
@@ -13,12 +14,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-bot-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
 
 /** `npm run bot -- …` without npm: the same program, as a process of its own. */
 function runBot(...args: string[]): Promise<Ended> {
@@ -40,38 +35,7 @@ function runBot(...args: string[]): Promise<Ended> {
   return new Promise((done) => child.once('close', (code) => done({ code, ...said })));
 }
 
-let calls = 0;
-
-/** The same in this process, which takes a fifth of the time: what the program is given, prints and ends with is its own. */
-async function callBot(...args: string[]): Promise<Ended> {
-  const said = { stdout: '', stderr: '' };
-  let code: number | null = null;
-  const keep = (name: 'stdout' | 'stderr') =>
-    jest.spyOn(process[name], 'write').mockImplementation(((text: string, written?: () => void) => {
-      said[name] += text;
-      written?.();
-      return true;
-    }) as typeof process.stdout.write);
-  jest.replaceProperty(process, 'argv', ['node', 'infra/local/bot.ts', ...args]);
-  jest.replaceProperty(process, 'env', { ...process.env, PORTICO_DATA_DIR: folder });
-  jest.spyOn(process, 'exit').mockImplementation((given) => {
-    code = Number(given);
-    throw new Error('ended');
-  });
-  keep('stdout');
-  keep('stderr');
-  try {
-    calls += 1;
-    await import(`../../infra/local/bot.ts?call=${calls}`);
-  } catch (error) {
-    if (code === null) throw error;
-  } finally {
-    jest.restoreAllMocks();
-  }
-  code ??= Number(process.exitCode ?? 0);
-  process.exitCode = undefined;
-  return { code, ...said };
-}
+const callBot = (...args: string[]) => callProgram('infra/local/bot.ts', args, { PORTICO_DATA_DIR: folder });
 
 async function file(name: string, text: string): Promise<string> {
   await writeFile(join(folder, name), text);

@@ -6,12 +6,13 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bareEnvironment } from '../setup/bare-environment.ts';
+import { callProgram, type Ended } from '../setup/call-program.ts';
 import { isLong } from '../setup/long.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, projectOf } from './running.ts';
 import { subscribe, until } from './subscribing.ts';
 
-const program = resolve(import.meta.dirname, '../../infra/import/main.ts');
+const program = 'infra/import/main.ts';
 const synthea = resolve(import.meta.dirname, '../../../shared/data/synthea');
 let portico: Portico;
 let folder: string;
@@ -25,37 +26,31 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
+interface Loaded extends Ended {
   /** Lines of the file of what was refused. */
   refused: { file: string; entry: number; reason: string; status?: number }[];
 }
 
 /** Runs the program in the test's folder as the client of the first Project. */
-async function load(
-  args: readonly string[],
-  env: Record<string, string> = signedIn(),
-  signal?: AbortSignal,
-): Promise<Ended> {
-  const argv = ['--disable-warning=ExperimentalWarning', program, '--base', portico.baseUrl, ...args];
-  const ended = await new Promise<Omit<Ended, 'refused'>>((done) => {
-    execFile(
-      process.execPath,
-      argv,
-      {
-        cwd: folder,
-        env: { ...bareEnvironment(), ...env },
-        killSignal: 'SIGKILL',
-        ...(signal ? { signal } : {}),
-      },
-      (error, stdout, stderr) => done({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
+async function load(args: readonly string[], env: Record<string, string> = signedIn()): Promise<Loaded> {
+  const ended = await callProgram(program, ['--base', portico.baseUrl, ...args], env, folder);
   const lines = await readFile(join(folder, 'import-refused.ndjson'), 'utf8').catch(() => '');
   const refused = lines.split('\n').filter(Boolean);
   return { ...ended, refused: refused.map((line) => JSON.parse(line)) };
+}
+
+/** The same in a process of its own, which ends when the signal says so. */
+async function loadUntil(signal: AbortSignal, ...args: string[]): Promise<void> {
+  const argv = [
+    '--disable-warning=ExperimentalWarning',
+    resolve(program),
+    '--base',
+    portico.baseUrl,
+    ...args,
+  ];
+  const env = { ...bareEnvironment(), ...signedIn() };
+  const options = { cwd: folder, env, killSignal: 'SIGKILL', signal } as const;
+  await new Promise((done) => execFile(process.execPath, argv, options, done));
 }
 
 function signedIn(): Record<string, string> {
@@ -63,7 +58,7 @@ function signedIn(): Record<string, string> {
   return { PORTICO_CLIENT_ID: clientId, PORTICO_CLIENT_SECRET: clientSecret };
 }
 
-function countsOf({ stdout }: Ended): number[] {
+function countsOf({ stdout }: Loaded): number[] {
   return ['created', 'there already', 'refused'].map((what) =>
     Number(new RegExp(`^${what} +([\\d,]+)`, 'm').exec(stdout)?.[1]?.replaceAll(',', '')),
   );
@@ -209,7 +204,7 @@ describe('what is loaded', () => {
     await write('cut.ndjson', lines(...all));
     const stored = async () => (await fhir('Basic?code=urn:t|cut&_summary=count')).total;
     const controller = new AbortController();
-    const first = load(['cut.ndjson'], signedIn(), controller.signal);
+    const first = loadUntil(controller.signal, 'cut.ndjson');
     while ((await stored()) === 0) await pause(20);
     controller.abort();
     await first;
