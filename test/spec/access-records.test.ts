@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CloudWatchLogsEvent } from 'aws-lambda';
@@ -10,6 +9,7 @@ import { newPerson, tokenOf } from './people.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, execute, projectOf, type TestClient } from './running.ts';
 import { newAddress, password, pkce, signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let client: TestClient;
@@ -80,13 +80,11 @@ const looksAt = (reference: string, as: string, least = 1) =>
 /** Entries are found some time after they are written. */
 // biome-ignore lint/suspicious/noExplicitAny: entries are looked into
 async function entriesOf(query: string, as: string, least: number): Promise<any[]> {
-  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
+  return until(async () => {
     const { json } = await portico.api('GET', `fhir/R4/AuditEvent?${query}`, { token: as });
     const entry = json.entry ?? [];
-    if (entry.length >= least) return entry.map((one: { resource: unknown }) => one.resource);
-    await pause(100);
-  }
-  throw new Error(`Fewer than ${least} entries for ${query}`);
+    return entry.length >= least ? entry.map((one: { resource: unknown }) => one.resource) : undefined;
+  }, `${least} entries for ${query}`);
 }
 
 describe('the access log', () => {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isAuditEvent } from '../storage/stored.ts';
 import { newPerson, signIn, tokenOf } from './people.ts';
@@ -30,14 +29,12 @@ interface Entry {
 
 /** The first Project's entries of an agent, once there are so many of the subtype; the index follows the stream. */
 async function entriesOf(agent: string, subtype: string, count = 1): Promise<Entry[]> {
-  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
+  return until(async () => {
     const { json } = await portico.api('GET', `fhir/R4/AuditEvent?agent=${agent}&_count=200`);
     const all = (json.entry ?? []).map(({ resource }: { resource: Entry }) => resource) as Entry[];
     const found = all.filter((one) => one.subtype[0]?.code === subtype);
-    if (found.length >= count) return found;
-    await pause(100);
-  }
-  throw new Error(`Fewer than ${count} entries ${subtype} of ${agent}`);
+    return found.length >= count ? found : undefined;
+  }, `${count} entries ${subtype} of ${agent}`);
 }
 
 const detailOf = ({ entity }: Entry, type: string, at = 0) =>

@@ -5,6 +5,7 @@ import { MedplumClient } from '@medplum/core';
 import { fhirCalls } from './fhir-calls.ts';
 import { type Answer, type Portico, requestToken, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, projectOf } from './running.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 beforeAll(async () => {
@@ -28,14 +29,13 @@ function locationOf(answer: Answer): string {
 
 async function ended(answer: Answer, token?: string): Promise<Answer> {
   const path = locationOf(answer);
-  for (let attempt = 0; attempt < 600; attempt++) {
+  return until(async () => {
     const found = await portico.api('GET', path, token ? { token } : {});
     if (found.status !== 202) return found;
     expect(found.headers.get('x-progress')).toMatch(/^accepted$|^\d+ resources in \d+ files$/);
     expect(Number(found.headers.get('retry-after'))).toBeGreaterThan(0);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('The export does not end');
+    return undefined;
+  }, 'the end of the export');
 }
 
 type Output = { type: string; url: string; count: number };

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Local } from '../spec-stack/local.ts';
 import type { Portico } from './portico.ts';
+import { until } from './subscribing.ts';
 
 type Link = { id: string; secret: string };
 
@@ -38,13 +38,11 @@ export async function mailsTo(
   email: string,
   subject: string,
 ): Promise<Awaited<ReturnType<Local['mailbox']['list']>>> {
-  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
+  return until(async () => {
     const mails = await portico.local.mailbox.list();
     const found = mails.filter((mail) => mail.to.includes(email) && mail.subject === subject);
-    if (found.length > 0) return found;
-    await pause(50);
-  }
-  throw new Error(`No mail ${subject}`);
+    return found.length > 0 ? found : undefined;
+  }, `a mail ${subject}`);
 }
 
 async function mailed(
@@ -52,14 +50,13 @@ async function mailed(
   email: string,
   { page, isOther }: { page: string; isOther: (id: string) => boolean },
 ): Promise<Link> {
-  for (const untilMs = Date.now() + 30_000; Date.now() < untilMs; ) {
+  return until(async () => {
     const mails = (await portico.local.mailbox.list()).filter(({ to }) => to.includes(email));
     for (const { text } of mails.toReversed()) {
       const fragment = new URLSearchParams(new RegExp(`/${page}#(\\S+)`).exec(text)?.[1]);
       const [id, secret] = [fragment.get('id'), fragment.get('secret')];
       if (id && secret && isOther(id)) return { id, secret };
     }
-    await pause(50);
-  }
-  throw new Error('No mail came');
+    return undefined;
+  }, `a mail that leads to ${page}`);
 }
