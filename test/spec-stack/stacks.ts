@@ -42,7 +42,8 @@ export async function keepStacks(
     if (running && !(await isFull(running))) return running;
     const starting = start(from);
     stacks.set(worker, starting);
-    await running?.stop();
+    // One that does not start is said to who asked for it, not to the process.
+    await Promise.all([starting, running?.stop()]);
     return starting;
   }
 

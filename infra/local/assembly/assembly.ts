@@ -129,7 +129,8 @@ export function samName(folder: string): string {
  */
 export async function unpack(functions: readonly SynthesisedFunction[]) {
   const root = await mkdtemp(join(tmpdir(), 'portico-lambda-'));
-  const stop = () => rm(root, { recursive: true, force: true });
+  // Where one copy failed, others may still be under way.
+  const stop = () => rm(root, { recursive: true, force: true, maxRetries: 5 });
   try {
     const copies = new Map(functions.map((one) => [one.asset, one.folder]));
     const copied = [...copies].map(async ([asset, folder], i) => {
