@@ -346,6 +346,21 @@ test('nor does it cost another number when it is the searched element that one m
   expect(await costOf(hit)).toEqual(await costOf(miss));
 });
 
+test('a read costs the same however long a record is that one may not see', async () => {
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
+  const costOfRead = async (id: string, length: number) => {
+    const name = [{ text: 'x'.repeat(length) }];
+    await newResource(stage, caller.project, { resourceType: 'Patient', id, name, gender: 'unknown' });
+    const budget = newBudget();
+    const services = { ...stage.services, table: meteredTable(stage.services.table, budget) };
+    await expect(readResource(services, caller, { type: 'Patient', id })).rejects.toMatchObject({
+      kind: 'forbidden',
+    });
+    return budget.units;
+  };
+  expect(await costOfRead('r1', 1)).toBe(await costOfRead('r2', 100_000));
+});
+
 test('what may be seen is compared when that is paid for', async () => {
   const long = {
     resourceType: 'Patient',

@@ -3,11 +3,12 @@ import { isId, type Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
-import { visible } from '../../identity/policies/access.ts';
+import { judgeOf, seesAll, visible } from '../../identity/policies/access.ts';
 import { requireOwnLogin } from '../../identity/sign-in/logins.ts';
-import { openState, readBytes } from '../../store/items/content.ts';
+import { charactersSeen, type OpenedResource, openState, readBytes } from '../../store/items/content.ts';
 import { getVersion, standingState } from '../../store/items/versions.ts';
 
 /** A resource as the caller may see it, digits kept, with the item that it was read from. */
@@ -35,19 +36,27 @@ export async function readResource(
   // It is of all Projects: an app or an issuer of one of them learns nothing of it.
   if (type === 'User') requireOwnLogin(actor.login);
   const interaction = versionId === undefined ? 'read' : 'vread';
+  const isWhole = type === 'User' || seesAll(actor, interaction, type);
+  const judge = judgeOf(actor);
+  const untold = isWhole ? table : drawingOn(table, (own) => own.untold());
   // Every user may read the own User: no policy speaks of it.
   const see = (state: Resource, standing?: Resource) =>
-    type === 'User' ? state : visible(actor, interaction, state, standing ? { standing } : {});
-  const standing = await standingState(table, head);
+    type === 'User' ? state : visible(judge, interaction, state, standing ? { standing } : {});
+  const pay = (opened: OpenedResource, seen: Resource) => {
+    if (!isWhole) table.budget.spend('characters', charactersSeen(opened, seen));
+  };
+  const standing = await standingState(untold, head);
   const shown = standing && (await see(standing.resource));
   if (!standing || !shown) throw new Refusal('forbidden', 'Forbidden');
+  pay(standing, shown);
   const item = versionId === undefined ? head : await getVersion(table, head, versionId);
   if (!item) throw new Refusal('not-found', 'Not found');
   if (item.deleted === true) throw new Refusal('gone', 'Gone');
   if (item === head) return { resource: shown, item };
-  const version = await openState(table, item);
+  const version = await openState(untold, item);
   const resource = version && (await see(version.resource, standing.resource));
-  if (!resource) throw new Refusal('forbidden', 'Forbidden');
+  if (!version || !resource) throw new Refusal('forbidden', 'Forbidden');
+  pay(version, resource);
   return { resource, item };
 }
 

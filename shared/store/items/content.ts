@@ -131,6 +131,11 @@ export async function openState(table: Table, item: Item): Promise<OpenedResourc
   return { resource: readResource(fieldsOf(parseJson(text))), characters: text.length };
 }
 
+/** How long that is which the caller sees of it: the length of all would tell of the rest. */
+export function charactersSeen({ resource, characters }: OpenedResource, seen: Resource): number {
+  return seen === resource ? characters : stringifyJson(seen).length;
+}
+
 /**
  * The content of a Binary with its bytes, in parts beside the resource. When only the resource was
  * sent the bytes stay those of the version before.

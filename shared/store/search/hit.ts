@@ -9,7 +9,7 @@ import { type KeyRange, shards } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
 import { parametersOf, type SearchParameter } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { inChunks, openState } from '../items/content.ts';
+import { charactersSeen, inChunks, openState } from '../items/content.ts';
 import type { TypeTable } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
 import { alternativesOf, type Filter, matchesAll } from './filter.ts';
@@ -149,7 +149,7 @@ export async function openHit(
   if (unseen?.has(version)) return undefined;
   const opened = await openState(reader.table, head);
   if (!opened) return undefined;
-  const { resource, characters } = opened;
+  const { resource } = opened;
   if (isJudged && !(await reader.maySee?.(resource))) {
     unseen?.add(version);
     return undefined;
@@ -157,6 +157,7 @@ export async function openHit(
   const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
   const seen = isJudged ? await reader.see(resource, searched) : resource;
   if (!seen) return undefined;
+  const characters = charactersSeen(opened, seen);
   compare(characters);
   if (!isRightPlace(resource) || !matchesAll(seen, filters)) return undefined;
   if (seen !== resource && !matchesAll(resource, filters)) return undefined;
