@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Refusal } from '../../shared/base/refusal.ts';
 import type { Resource } from '../../shared/base/resource.ts';
@@ -6,6 +7,7 @@ import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
 import { policyRules } from '../../shared/identity/policies/rules.ts';
+import { readHistory } from '../../shared/records/read/history.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
@@ -346,19 +348,31 @@ test('nor does it cost another number when it is the searched element that one m
   expect(await costOf(hit)).toEqual(await costOf(miss));
 });
 
-test('a read costs the same however long a record is that one may not see', async () => {
+test.each<[string, (services: Stage['services'], id: string) => Promise<unknown>]>([
+  ['a read', (services, id) => readResource(services, caller, { type: 'Patient', id })],
+  [
+    'a history',
+    (services, id) => readHistory(services, caller, { type: 'Patient', id, query: new URLSearchParams() }),
+  ],
+  [
+    'an update',
+    (services, id) => {
+      const body = { resourceType: 'Patient', id, gender: 'male' };
+      return carryOut(services, caller, [{ kind: 'update', type: 'Patient', id, body }]);
+    },
+  ],
+])('%s costs the same however long a record is that one may not see', async (_what, work) => {
   await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
-  const costOfRead = async (id: string, length: number) => {
+  const costOfRefused = async (length: number) => {
+    const id = randomUUID();
     const name = [{ text: 'x'.repeat(length) }];
     await newResource(stage, caller.project, { resourceType: 'Patient', id, name, gender: 'unknown' });
     const budget = newBudget();
     const services = { ...stage.services, table: meteredTable(stage.services.table, budget) };
-    await expect(readResource(services, caller, { type: 'Patient', id })).rejects.toMatchObject({
-      kind: 'forbidden',
-    });
+    await expect(work(services, id)).rejects.toMatchObject({ kind: 'forbidden' });
     return budget.units;
   };
-  expect(await costOfRead('r1', 1)).toBe(await costOfRead('r2', 100_000));
+  expect(await costOfRefused(1)).toBe(await costOfRefused(100_000));
 });
 
 test('what may be seen is compared when that is paid for', async () => {

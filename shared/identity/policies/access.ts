@@ -1,6 +1,8 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { noteWhole } from '../../carry/disclosure.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
+import type { Table } from '../../carry/table/table.ts';
 import { withoutEmpty, withoutFields } from '../../store/fhir/fields.ts';
 import type { Actor } from '../gate/actor.ts';
 import * as own from './own-access.ts';
@@ -46,6 +48,17 @@ export const mayInteract = byEach(own.mayInteract);
 
 /** Whether the actor sees every resource of a type by this interaction, and all that is in it. */
 export const seesAll = byEach(own.seesAll);
+
+/** The table for reading what the actor may not see all of: how much is read costs them no units, and the CPU only. */
+export function tableToJudge(
+  table: Table,
+  actor: Actor,
+  interaction: Interaction,
+  types: readonly string[],
+): Table {
+  const isWhole = types.every((type) => seesAll(actor, interaction, type));
+  return isWhole ? table : drawingOn(table, (own) => own.untold());
+}
 
 /** Whether the actor may do this with this very resource, as it stands. */
 export const allows = inTurn(own.allows);

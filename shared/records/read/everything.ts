@@ -6,11 +6,12 @@ import type { Services } from '../../carry/services.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
+import { tableToJudge } from '../../identity/policies/access.ts';
 import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
 import { parseDate } from '../../store/index/ordered.ts';
-import { isResourceType } from '../../store/index/registry.ts';
+import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
-import { type OpenedResource, openState } from '../../store/items/content.ts';
+import { charactersSeen, type OpenedResource, openState } from '../../store/items/content.ts';
 import { type PositionedValue, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
 import {
   type Candidate,
@@ -58,7 +59,12 @@ export async function readEverything(
   const { resource: patient } = await readResource(services, caller, { type: 'Patient', id });
   const { actor } = await admit(services, caller, []);
   const reader = readerOf(services, actor);
-  const record = recordOf(reader, patient, wanted, after);
+  const table = tableToJudge(services.table, actor, 'search', wanted.types ?? resourceTypes());
+  if (table !== services.table) {
+    services.table.budget.spend('queries', wanted.types?.length ?? 1);
+    services.table.budget.spend('items', wanted.count);
+  }
+  const record = recordOf({ ...reader, table }, patient, wanted, after);
   const page = await takePage(record, { count: wanted.count, sizeOf: ({ characters }) => characters });
 
   const resources = page.values.map(({ resource }) => resource);
@@ -102,12 +108,15 @@ async function* recordOf(
   for await (const some of inBatches(candidatesInTurn(opened), () => batch)) {
     const states = await openAll(reader, some);
     for (const [i, { range, sk }] of some.entries()) {
-      const { resource, characters = 0 } = states[i] ?? {};
+      const state = states[i];
+      const resource = state?.resource;
       const isOther = resource && !(resource.resourceType === 'Patient' && resource.id === patient.id);
       const seen = isOther && isWanted(resource) ? await reader.see(resource, []) : undefined;
       // By what the caller sees: a hidden element must not tell whose record it belongs to.
       const isOfPatient = seen !== undefined && patientsOf(seen).has(reference);
-      yield { position: { range, sk }, value: isOfPatient ? { resource: seen, characters } : undefined };
+      const value =
+        state && isOfPatient ? { resource: seen, characters: charactersSeen(state, seen) } : undefined;
+      yield { position: { range, sk }, value };
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Item } from '../../carry/table/item.ts';
 import { isSortKey, keys, versionPrefix } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
-import { mayInteract, visible } from '../../identity/policies/access.ts';
+import { judgeOf, mayInteract, tableToJudge, visible } from '../../identity/policies/access.ts';
 import { historyIndex, historyShards } from '../../store/index/index-items.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
@@ -126,12 +126,21 @@ export async function readHistory(
   if (!head) throw new Refusal('not-found', 'Not found');
   if (!mayInteract(actor, 'history', type)) throw new Refusal('forbidden', 'Forbidden');
 
-  const standing = (await standingState(services.table, head))?.resource;
+  const judge = judgeOf(actor);
+  const own = { ...services, table: tableToJudge(services.table, actor, 'history', [type]) };
+  const standing = (await standingState(own.table, head))?.resource;
   const see = async (state: Resource) =>
-    type === 'User' ? state : standing && visible(actor, 'history', state, { standing });
+    type === 'User' ? state : standing && visible(judge, 'history', state, { standing });
   if (!standing || !(await see(standing))) throw new Refusal('forbidden', 'Forbidden');
-  const versions = inTime(versionsOf(services, head, after), request);
-  return historyBundle(services.baseUrl, entriesOf(services, { type, id }, versions, see), request);
+  if (own.table !== services.table) payForPage(services, request, 1);
+  const versions = inTime(versionsOf(own, head, after), request);
+  return historyBundle(services.baseUrl, entriesOf(own, { type, id }, versions, see), request);
+}
+
+/** What a page costs that is judged: what it asks for, and not what it comes upon. @throws {Refusal} too-costly */
+function payForPage({ table: { budget } }: Services, { count }: HistoryRequest, queries: number): void {
+  budget.spend('queries', queries);
+  budget.spend('items', count);
 }
 
 interface Version {
@@ -219,14 +228,16 @@ export async function readTypeHistory(
   // `~` sorts after the `#` that ends an instant.
   const to = at === undefined ? {} : { to: `${at.high}~` };
   const ranges = historyShards().map((shard) => ({ ...shard, ...(since ? { from: since } : {}), ...to }));
+  const own = { ...services, table: tableToJudge(services.table, actor, 'history', types) };
+  if (own.table !== services.table) payForPage(services, request, ranges.length * types.length);
   const histories = types.map((one) =>
-    candidatesMerged({ table: services.table, project, type: one }, ranges, size, {
+    candidatesMerged({ table: own.table, project, type: one }, ranges, size, {
       newestFirst: true,
       after,
     }),
   );
   const batches = inBatches(mergeSorted(histories, true), () => size);
-  return historyBundle(services.baseUrl, entriesAt(services, actor, at, batches), request);
+  return historyBundle(services.baseUrl, entriesAt(own, judgeOf(actor), at, batches), request);
 }
 
 /** The states that index items lead to, a batch of them with one read. */

@@ -3,10 +3,9 @@ import { isId, type Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { drawingOn } from '../../carry/table/metered.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
-import { judgeOf, seesAll, visible } from '../../identity/policies/access.ts';
+import { judgeOf, tableToJudge, visible } from '../../identity/policies/access.ts';
 import { requireOwnLogin } from '../../identity/sign-in/logins.ts';
 import { charactersSeen, type OpenedResource, openState, readBytes } from '../../store/items/content.ts';
 import { getVersion, standingState } from '../../store/items/versions.ts';
@@ -36,14 +35,13 @@ export async function readResource(
   // It is of all Projects: an app or an issuer of one of them learns nothing of it.
   if (type === 'User') requireOwnLogin(actor.login);
   const interaction = versionId === undefined ? 'read' : 'vread';
-  const isWhole = type === 'User' || seesAll(actor, interaction, type);
   const judge = judgeOf(actor);
-  const untold = isWhole ? table : drawingOn(table, (own) => own.untold());
+  const untold = type === 'User' ? table : tableToJudge(table, actor, interaction, [type]);
   // Every user may read the own User: no policy speaks of it.
   const see = (state: Resource, standing?: Resource) =>
     type === 'User' ? state : visible(judge, interaction, state, standing ? { standing } : {});
   const pay = (opened: OpenedResource, seen: Resource) => {
-    if (!isWhole) table.budget.spend('characters', charactersSeen(opened, seen));
+    if (untold !== table) table.budget.spend('characters', charactersSeen(opened, seen));
   };
   const standing = await standingState(untold, head);
   const shown = standing && (await see(standing.resource));

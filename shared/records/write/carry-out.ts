@@ -9,7 +9,7 @@ import { type Action, ConditionFailed, keyOf, untilWritten } from '../../carry/t
 import { auditAction, targetOf } from '../../identity/audit/audit-event.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
-import { allows } from '../../identity/policies/access.ts';
+import { allows, tableToJudge } from '../../identity/policies/access.ts';
 import { provided } from '../../identity/policies/bounds.ts';
 import { commit, mostActions, type ResourceChange } from '../../store/items/change.ts';
 import { openState } from '../../store/items/content.ts';
@@ -52,7 +52,8 @@ async function gatherWrites(
     if (search) requireInteraction(actor, interactions[write.kind], write.type);
   const located = await Promise.all(
     wanted.map(({ write, search, key }) => {
-      if (!search) return locate(services, write.id ?? services.newId(), key && found.get(key));
+      const id = write.id ?? services.newId();
+      if (!search) return locate(services, actor, { type: write.type, id, item: key && found.get(key) });
       const lock = found.get(keys.condition(project, search.canonical));
       return locateBySearch(services, actor, { write, search, lock });
     }),
@@ -83,8 +84,13 @@ function searchOf({ table }: Services, { type, query }: Write): SearchRequest | 
   throw new Refusal('precondition-failed', 'A conditional write needs a search parameter');
 }
 
-async function locate({ table }: Services, id: string, item: Item | undefined): Promise<Located> {
-  const opened = item && (await openState(table, item));
+/** What stands there is judged first: what it holds costs no units where the actor may not see all. */
+async function locate(
+  { table }: Services,
+  actor: Actor,
+  { type, id, item }: { type: string; id: string; item: Item | undefined },
+): Promise<Located> {
+  const opened = item && (await openState(tableToJudge(table, actor, 'read', [type]), item));
   return { id, head: item, resource: opened?.resource, lock: [] };
 }
 
@@ -105,7 +111,7 @@ async function locateBySearch(
     const head = (await table.read([key])).get(key);
     // It may match no more, or be deleted and another one be made: to bring it back would make two.
     if (head?.versionId !== match.meta.versionId) throw new ConditionFailed(['match']);
-    return locate(services, match.id, head);
+    return locate(services, actor, { type: write.type, id: match.id, item: head });
   }
   const sent = write.kind === 'update' && typeof write.body.id === 'string' ? write.body.id : undefined;
   const fresh = await locateFresh(services, actor, {
@@ -123,7 +129,8 @@ async function locateFresh(
 ): Promise<Located> {
   const key = keyOfWrite(actor.project, sent);
   const head = key && (await services.table.read([key])).get(key);
-  const located = await locate(services, sent.id ?? services.newId(), head);
+  const id = sent.id ?? services.newId();
+  const located = await locate(services, actor, { type: sent.type, id, item: head });
   if (!located.resource) return located;
   if (!(await allows(actor, 'read', located.resource))) throw new Refusal('forbidden', 'Forbidden');
   throw new Refusal('conflict', 'A resource with this id exists and does not match the condition');
