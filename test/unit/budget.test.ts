@@ -99,10 +99,11 @@ test('work that is not told costs no units, and time like any other', () => {
   let cpuMs = 0;
   const budget = newBudget(30, () => cpuMs);
   const untold = budget.untold();
-  for (let n = 0; n < 100; n++) untold.spend('items', 30);
+  untold.spend('items', 20);
   expect(untold.units).toBe(0);
-  // One step alone has a bound: nobody looks at the clock meanwhile.
-  expect([isLeft(untold, 30), isLeft(untold, 31)]).toEqual([true, false]);
+  // As much again as the request has, less up to a quarter, for each search.
+  expect([isLeft(untold, 2), isLeft(untold, 11)]).toEqual([true, false]);
+  expect(isLeft(budget.untold(), 22)).toBe(true);
   cpuMs = requestCpuMs + 1;
   busyFor(20);
   expect(isLeft(untold, 0)).toBe(false);

@@ -75,8 +75,8 @@ export interface Budget {
    */
   blur(): void;
   /**
-   * The same for work of which the caller is not to learn how much it was: it costs no units, and has no bounds but the CPU of
-   * the request, and for each step alone all that there was in the beginning.
+   * A budget for work of which the caller is not to learn how much it was, such as one search: as much as a request has, less
+   * up to a quarter by chance. What is spent of it costs the request no units; how long it takes counts.
    */
   untold(): Budget;
   /** Of one request: versions that it has opened and not shown, which cost nothing when it comes upon them again. */
@@ -110,8 +110,6 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
     throw new Refusal('too-costly', `The request costs too much: ${texts[cost]}`);
   };
   const require = (cost: Cost, amount: number) => requireWithin(left, cost, amount);
-  // The clock is asked between two steps: one alone must not be endless.
-  const requireStep = (cost: Cost, amount: number) => requireWithin(units, cost, amount);
   const budget: Budget = {
     spent,
     unseen: Number.isFinite(units) ? new Set() : undefined,
@@ -125,16 +123,24 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
     },
     blur() {
       if (more > 0) return;
-      more = randomInt(1, 2 ** 40) / 2 ** 42;
+      more = someQuarter();
       left += total * more;
     },
-    untold: () => ({
-      ...budget,
-      get units() {
-        return budget.units;
-      },
-      ...{ require: requireStep, spend: requireStep },
-    }),
+    untold() {
+      let own = units * (1 - someQuarter());
+      const requireOwn = (cost: Cost, amount: number) => requireWithin(own, cost, amount);
+      return {
+        ...budget,
+        get units() {
+          return budget.units;
+        },
+        require: requireOwn,
+        spend(cost, amount) {
+          requireOwn(cost, amount);
+          own -= prices[cost] * amount;
+        },
+      };
+    },
     spend(cost, amount) {
       require(cost, amount);
       left -= prices[cost] * amount;
@@ -142,6 +148,11 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
     },
   };
   return budget;
+}
+
+/** Up to a quarter, by chance. */
+function someQuarter(): number {
+  return randomInt(1, 2 ** 40) / 2 ** 42;
 }
 
 /** For functions that work for no request. */

@@ -1,6 +1,7 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { noteWhole } from '../../carry/disclosure.ts';
+import type { Budget } from '../../carry/table/budget.ts';
 import { drawingOn } from '../../carry/table/metered.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { withoutEmpty, withoutFields } from '../../store/fhir/fields.ts';
@@ -31,16 +32,10 @@ function inTurn<Asked extends unknown[]>(may: (actor: Actor, ...asked: Asked) =>
   };
 }
 
-const judges = new WeakMap<Actor, Actor>();
-
-/** The actor for looking at what they may not see: how much that costs is not theirs to learn. */
-export function judgeOf(actor: Actor): Actor {
-  const known = judges.get(actor);
-  if (known) return known;
-  const judge = own.judgeOf(actor);
-  if (actor.within) judge.within = actor.within.map(own.judgeOf);
-  judges.set(actor, judge);
-  return judge;
+/** The actor for looking at what they may not see, on a budget for that: how much it costs is not theirs to learn. */
+export function judgeOf(actor: Actor, untold: Budget = actor.budget.untold()): Actor {
+  const judge = own.judgeOf(actor, untold);
+  return actor.within ? { ...judge, within: actor.within.map((one) => own.judgeOf(one, untold)) } : judge;
 }
 
 /** Whether any rule could allow this on the type: what a search or a create asks first. */

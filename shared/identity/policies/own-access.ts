@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringifyJson } from '../../base/json.ts';
 import { isAdministrative, type Resource } from '../../base/resource.ts';
+import type { Budget } from '../../carry/table/budget.ts';
 import { commonFields, keepFields, withoutFields } from '../../store/fhir/fields.ts';
 import { type Actor, mayAdminister } from '../gate/actor.ts';
 import { closedFields, closesBytes, isInEvery } from './contains.ts';
@@ -41,9 +42,9 @@ function knownOf(actor: Actor) {
   return rules;
 }
 
-/** The same actor, whose looking costs no units; what is worked out of their rules is shared. */
-export function judgeOf(actor: Actor): Actor {
-  const judge = { ...actor, budget: actor.budget.untold() };
+/** The same actor on another budget; what is worked out of their rules is shared. */
+export function judgeOf(actor: Actor, budget: Budget): Actor {
+  const judge = { ...actor, budget };
   known.set(judge, knownOf(actor));
   return judge;
 }

@@ -182,9 +182,10 @@ function nameOf({ resourceType, id }: Resource): string {
 
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */
 export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): SearchReader {
-  const judge = judgeOf(actor);
+  const untold = actor.budget.untold();
+  const judge = judgeOf(actor, untold);
   return {
-    table,
+    ...{ table, untold },
     project: actor.project,
     see: (resource, searched) => visible(judge, 'search', resource, { searched }),
     maySee: async (resource) => (await hiddenFields(judge, 'search', resource)) !== undefined,

@@ -171,11 +171,18 @@ function proofOf(
 /** R4 `:text`: the text or display of the code begins so. */
 function textCondition({ values }: ConditionRequest): ValueCondition {
   const searched = values.map((text) => normaliseText(unescapeValue(text)));
-  const isFound = ({ text }: TokenValue) => {
-    const normal = text === undefined ? undefined : normaliseText(text);
-    return searched.some((one) => normal?.startsWith(one));
-  };
-  return { matches: (found) => found.flatMap(tokensOf).some(isFound), alternatives: searched.length };
+  const isFound = (text: string) => searched.some((one) => text.startsWith(one));
+  return { matches: (found) => found.flatMap(normalTextsOf).some(isFound), alternatives: searched.length };
+}
+
+/** Several conditions look at one value. */
+const normalTexts = new WeakMap<Value, readonly string[]>();
+
+function normalTextsOf(value: Value): readonly string[] {
+  const texts = tokensOf(value).flatMap(({ text }) => text ?? []);
+  const known = normalTexts.get(value) ?? texts.map(normaliseText);
+  normalTexts.set(value, known);
+  return known;
 }
 
 /** Of these, any system in the search is right. */

@@ -1,6 +1,7 @@
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
+import type { Budget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import { drawingOn } from '../../carry/table/metered.ts';
@@ -28,6 +29,8 @@ export interface SearchReader {
    * compared, which they can make cost what they like.
    */
   maySee?(resource: Resource): Promise<boolean>;
+  /** On which all draws that the caller is not to learn of. */
+  untold?: Budget;
   /** Whether the caller may see everything of the type: then what the index holds is what there is to see. */
   seesAll?(type: string): boolean;
   /** Whether the caller may search the type at all; everybody may when left out. */
@@ -84,7 +87,7 @@ export function newSearch(
   const isJudged = reader.maySee !== undefined && !reader.seesAll?.(type);
   const { budget } = reader.table;
   if (isJudged) budget.spend('queries', lookUps);
-  const table = isJudged ? drawingOn(reader.table, (own) => own.untold()) : reader.table;
+  const table = isJudged ? drawingOn(reader.table, (own) => reader.untold ?? own.untold()) : reader.table;
   return {
     ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count, isJudged },
     spend(some) {
