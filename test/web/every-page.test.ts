@@ -164,19 +164,10 @@ function routeOf(path: string): string | undefined {
   return routes.filter(fits).sort((a, b) => a.split(':').length - b.split(':').length)[0];
 }
 
-/** In the browser: until colours that change have changed. */
-async function unmoved(): Promise<void> {
-  const { document } = globalThis as unknown as {
-    document: { getAnimations(): { finished: Promise<unknown> }[] };
-  };
-  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
-}
-
 /** The page as it is, on a phone: nothing in the app asks for the size but its styles. */
 async function mannersOnPhone(page: Page): Promise<string[]> {
   await page.setViewportSize(views.phone.viewport);
   await page.emulateMedia(views.phone);
-  await page.evaluate(unmoved);
   const wrong = await badManners(page);
   await page.setViewportSize(views.desktop.viewport);
   await page.emulateMedia(views.desktop);

@@ -13,6 +13,7 @@ export async function badManners(page: Page): Promise<string[]> {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
   // Until a dialog's first frame is due React Aria keeps it unseen, and axe knows of none.
   await page.locator('.overlay[style*="opacity: 0"]').first().waitFor({ state: 'detached' });
+  await page.evaluate(unmoved);
   return page.evaluate(async () => {
     const { axe, document } = globalThis as unknown as InPage;
     const { violations } = await axe.run(document, {
@@ -26,6 +27,19 @@ export async function badManners(page: Page): Promise<string[]> {
       ...(scrollWidth > clientWidth ? [`${scrollWidth} px wide in a window of ${clientWidth}`] : []),
     ];
   });
+}
+
+/** In the browser: until colours that change have changed, but for what moves without an end. */
+async function unmoved(): Promise<void> {
+  const { document } = globalThis as unknown as {
+    document: {
+      getAnimations(): { finished: Promise<unknown>; effect: { getTiming(): { iterations: number } } }[];
+    };
+  };
+  const ending = document
+    .getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect.getTiming().iterations));
+  await Promise.allSettled(ending.map(({ finished }) => finished));
 }
 
 interface InPage {
