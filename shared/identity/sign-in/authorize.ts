@@ -87,7 +87,7 @@ export async function authorize(services: Services, query: URLSearchParams): Pro
     const value = query.get(name);
     return value === null ? [] : [[name, value]];
   });
-  return `${services.baseUrl}/app/sign-in?${new URLSearchParams({ ...known })}`;
+  return `${services.baseUrl}/app/sign-in?${new URLSearchParams([...known])}`;
 }
 
 function findFault(services: Services, clientId: string, query: URLSearchParams): Fault | undefined {
