@@ -6,7 +6,7 @@ import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
-import { policyRules } from '../../shared/identity/policies/rules.ts';
+import { comparisonsOf, policyRules } from '../../shared/identity/policies/rules.ts';
 import { readHistory } from '../../shared/records/read/history.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
@@ -393,6 +393,18 @@ test('what may be seen costs what it holds', async () => {
   const [one, none] = [await costOf('_id=p1'), await costOf('_id=nobody')];
   expect([one.found, none.found]).toEqual([1, 0]);
   expect(one.units).toBeGreaterThan(none.units + 1);
+});
+
+test('criteria of many alternatives draw on a budget as the record is long that they look at', async () => {
+  const criterion = (alternatives: number) => ({ filters: [], alternatives });
+  const record = (length: number) => ({
+    resourceType: 'Patient',
+    id: 'x',
+    meta: { versionId: '1', lastUpdated: '2020-01-01T00:00:00Z' },
+    name: [{ text: 'x'.repeat(length) }],
+  });
+  expect(comparisonsOf(criterion(20), record(100_000))).toBe(comparisonsOf(criterion(20), record(1)));
+  expect(comparisonsOf(criterion(120), record(100_000))).toBeGreaterThan(100 * (100_000 / 50));
 });
 
 test('criteria that come to be longer than a policy grant nothing', async () => {

@@ -10,6 +10,7 @@ import { closedFields, closesBytes, isInEvery } from './contains.ts';
 import { type Interaction, type Rule, reading } from './parse-policy.ts';
 import {
   type Criterion,
+  comparisonsOf,
   criterionOf,
   defaultRules,
   looksAt,
@@ -321,7 +322,10 @@ async function matchesEvery(
   for (const state of states) {
     const criterion = await criterionOf(rule, state.resourceType, actor.budget);
     const ofFields = comparisonsOfField * rule.hiddenFields.length;
-    actor.budget.spend('comparisons', comparisonsOfRule + ofFields + (criterion?.comparisons ?? 0));
+    actor.budget.spend(
+      'comparisons',
+      comparisonsOfRule + ofFields + (criterion ? comparisonsOf(criterion, state) : 0),
+    );
     if (criterion && tells(criterion, hidden)) return false;
     // What is in the compartment of a Patient takes its Binaries along.
     const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../base/json.ts';
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
 import { readQuery } from '../../base/schema.ts';
 import type { Budget } from '../../carry/table/budget.ts';
@@ -165,14 +166,25 @@ function isProgram({ profile }: Pick<Actor, 'profile'>): boolean {
 /** What a criterion asks for, and looks at. */
 export interface Criterion {
   filters: readonly Filter[];
-  /** How many comparisons a resource takes, about. */
-  comparisons: number;
+  /** How many comparisons a value of a resource takes. */
+  alternatives: number;
 }
 
 /** The values of a resource that an alternative is compared with, about. */
 const valuesOfParameter = 3;
 /** Reading an alternative takes as long as so many comparisons. */
 const comparisonsToRead = 30;
+
+/** Criteria of more look at all of a resource for each. */
+const usualAlternatives = 20;
+const charactersPerValue = 50;
+
+/** What it takes to match a resource, in comparisons. */
+export function comparisonsOf({ alternatives }: Criterion, resource: Resource): number {
+  const more = Math.max(0, alternatives - usualAlternatives);
+  const values = more > 0 ? stringifyJson(resource).length / charactersPerValue : 0;
+  return alternatives * valuesOfParameter + more * values;
+}
 
 /** What was read of each rule, by the type of resources that it was asked of: as long as the rule is held. */
 const known = new WeakMap<Rule, Map<string, Criterion>>();
@@ -196,7 +208,7 @@ export async function criterionOf(
   const filters = criteriaFilters(rule.criteria, type);
   const alternatives = filters.reduce((sum, one) => sum + one.alternatives, 0);
   budget.spend('comparisons', alternatives * comparisonsToRead);
-  const criterion = { filters, comparisons: alternatives * valuesOfParameter };
+  const criterion = { filters, alternatives };
   ofRule.set(type, criterion);
   return criterion;
 }
