@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { password, type SigningIn, signingIn } from './signing-in.ts';
 let portico: Portico;
 let at: SigningIn;
 let home: string;
+const started: ChildProcess[] = [];
 
 beforeAll(async () => {
   portico = await startPortico();
@@ -23,6 +24,8 @@ beforeAll(async () => {
   await chmod(join(home, 'bin', 'xdg-open'), 0o755);
 });
 afterAll(async () => {
+  // Its address is the same for all: one that still waits would be asked in the place of the next.
+  for (const one of started) one.kill();
   await portico.stop();
   await rm(home, { recursive: true, force: true });
 });
@@ -33,10 +36,16 @@ const program = createRequire(import.meta.url).resolve('@medplum/cli');
 function medplum(...args: string[]): Promise<string> {
   const env = { ...bareEnvironment(), PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home };
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [program, ...args], { cwd: home, env }, (error, stdout, stderr) => {
-      if (error) reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`));
-      else resolve(`${stdout}${stderr}`);
-    });
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      { cwd: home, env },
+      (error, stdout, stderr) => {
+        if (error) reject(new Error(`${args.join(' ')}: ${stdout}${stderr}`));
+        else resolve(`${stdout}${stderr}`);
+      },
+    );
+    started.push(child);
   });
 }
 
