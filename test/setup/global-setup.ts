@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepStacks } from '../spec-stack/stacks.ts';
-import { keepBrowser } from '../web/kept-browser.ts';
+import { keepBrowsers } from '../web/kept-browser.ts';
 import { startStorageEngine, stopStorageEngine } from './storage-engine.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -13,13 +13,13 @@ export default async function setUp(): Promise<void> {
   // What a program loads is compiled for the first of its runs only.
   process.env.NODE_COMPILE_CACHE = compiled;
   await startStorageEngine();
-  const browser = keepBrowser();
-  const { url, stop } = await keepStacks(process.env.PORTICO_FROM, browser.url);
+  const browsers = keepBrowsers();
+  const { url, stop } = await keepStacks(process.env.PORTICO_FROM, browsers.url);
   process.env.PORTICO_SPEC_STACKS = url;
   const templates = await mkdtemp(join(tmpdir(), 'portico-templates-'));
   process.env.PORTICO_TEMPLATES = templates;
   const removals = [templates, compiled].map((one) => () => rm(one, { recursive: true, force: true }));
-  stops.push(browser.stop, stop, stopStorageEngine, ...removals);
+  stops.push(browsers.stop, stop, stopStorageEngine, ...removals);
 }
 
 export async function tearDown(): Promise<void> {

@@ -26,14 +26,14 @@ const fullBytes = 12 * 1024 * 1024;
 
 /**
  * Keeps a stack for each of jest's workers, in a process of its own that lasts longer than a file: a start costs more
- * than most files do. `GET /<number of the worker>` answers its `Place`, `GET /browser` where the browser is; a worker
+ * than most files do. `GET /<number of the worker>` answers its `Place`, `GET /browser/<number>` where its browser is; a worker
  * has one file at a time.
  * @param from the output folder of `cdk synth`, whose bundles are to run; without it the sources do
- * @param browser where the browser for all workers is, which is started when that is asked first
+ * @param browser where the browser of a worker is, which is started when that is asked first
  */
 export async function keepStacks(
   from: string | undefined,
-  browser: () => Promise<string>,
+  browser: (worker: string) => Promise<string>,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const stacks = new Map<string, Promise<Running>>();
 
@@ -51,7 +51,7 @@ export async function keepStacks(
     // Asked once a file: a connection kept until the next may be closed just as it asks.
     response.setHeader('connection', 'close');
     try {
-      if (url === '/browser') return void response.end(await browser());
+      if (url.startsWith('/browser/')) return void response.end(await browser(url));
       const { dataDir, control, log } = await stackOf(url);
       response.end(JSON.stringify({ dataDir, control, log } satisfies Place));
     } catch (error) {

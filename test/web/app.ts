@@ -40,7 +40,7 @@ declare const playwright: typeof import('playwright-core');
 /** The whole of Portico and a browser. */
 export async function startApp(): Promise<App> {
   const portico = await startPortico();
-  const kept = await fetch(`${process.env.PORTICO_SPEC_STACKS}/browser`);
+  const kept = await fetch(`${process.env.PORTICO_SPEC_STACKS}/browser/${process.env.JEST_WORKER_ID}`);
   if (!kept.ok) throw new Error(await kept.text());
   const browser = await playwright.chromium.connectOverCDP(await kept.text());
   const contexts: BrowserContext[] = [];

@@ -3,9 +3,12 @@ import { openBrowser } from '../../infra/site/browser.ts';
 
 type Browser = Awaited<ReturnType<typeof openBrowser>>;
 
-/** A browser for all of jest's workers, started when the first asks for it: each file has windows of its own in it. */
-export function keepBrowser() {
-  let starting: Promise<{ url: string; browser: Browser }> | undefined;
+/**
+ * A browser for each of jest's workers, started when one asks for it first, with windows of its own for each file. Not one for
+ * all: whoever is connected to a browser hears of all of its windows, and answers dialogs that nobody there waits for.
+ */
+export function keepBrowsers() {
+  const browsers = new Map<string, Promise<{ url: string; browser: Browser }>>();
 
   async function start() {
     const port = await freePort();
@@ -18,13 +21,14 @@ export function keepBrowser() {
   }
 
   return {
-    /** Where it is asked by its protocol for debuggers. */
-    async url(): Promise<string> {
-      starting ??= start();
+    /** Where a worker's is asked by its protocol for debuggers. */
+    async url(worker: string): Promise<string> {
+      const starting = browsers.get(worker) ?? start();
+      browsers.set(worker, starting);
       return (await starting).url;
     },
     async stop(): Promise<void> {
-      await (await starting)?.browser.close();
+      await Promise.all([...browsers.values()].map(async (starting) => (await starting).browser.close()));
     },
   };
 }
