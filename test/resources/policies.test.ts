@@ -388,6 +388,19 @@ test('what may be seen is compared when that is paid for', async () => {
   await expect(costOf(`_id=long&name:contains=${searched}`)).rejects.toMatchObject({ kind: 'too-costly' });
 });
 
+test('nor by how much of a record that is which one may not see', async () => {
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender=other', hiddenFields: ['address'] }]);
+  const costWith = async (length: number) => {
+    const id = randomUUID();
+    const address = [{ text: 'x'.repeat(length) }];
+    await newResource(stage, caller.project, { resourceType: 'Patient', id, address, gender: 'other' });
+    return costOf(`_id=${id}`);
+  };
+  const [short, long] = [await costWith(1), await costWith(100_000)];
+  expect(short.found).toBe(1);
+  expect(long).toEqual(short);
+});
+
 test('what may be seen costs what it holds', async () => {
   await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
   const [one, none] = [await costOf('_id=p1'), await costOf('_id=nobody')];

@@ -158,6 +158,11 @@ test('what is looked for anywhere in a text draws on the budget by its length', 
   expect(long?.alternatives).toBeGreaterThanOrEqual(100);
 });
 
+test('a long text is not cut within a character', () => {
+  const texts = [9_998, 9_999, 10_000].map((count) => normaliseText(`${'a'.repeat(count)}\u{1f600}`));
+  expect(texts.map((text) => text.isWellFormed())).toEqual([true, true, true]);
+});
+
 test('elements that are kept draw on the budget for each entry of a list, once a path', () => {
   const photos = { photo: Array.from({ length: 1000 }, () => ({ title: 'a' })) };
   let entries = 0;

@@ -17,6 +17,9 @@ const prices = {
   comparisons: 1 / 400,
 };
 
+/** A value that is compared takes some so many characters of a resource. */
+export const charactersPerValue = 50;
+
 type Cost = keyof typeof prices;
 const nothing = recordOf(typedKeys(prices), () => 0);
 

@@ -44,7 +44,7 @@ export const mayInteract = byEach(own.mayInteract);
 /** Whether the actor sees every resource of a type by this interaction, and all that is in it. */
 export const seesAll = byEach(own.seesAll);
 
-/** The table for reading what the actor may not see all of: how much is read costs them no units, and the CPU only. */
+/** The table for reading what the actor may not see all of: what is read draws on a budget that they are not told of. */
 export function tableToJudge(
   table: Table,
   actor: Actor,

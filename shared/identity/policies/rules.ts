@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../base/json.ts';
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
 import { readQuery } from '../../base/schema.ts';
-import type { Budget } from '../../carry/table/budget.ts';
+import { type Budget, charactersPerValue } from '../../carry/table/budget.ts';
 import { touches } from '../../store/fhir/fields.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import type { ParameterStep } from '../../store/index/registry.ts';
@@ -175,9 +175,8 @@ const valuesOfParameter = 3;
 /** Reading an alternative takes as long as so many comparisons. */
 const comparisonsToRead = 30;
 
-/** Criteria of more look at all of a resource for each. */
+/** Criteria with more are priced by the length of the resource too. */
 const usualAlternatives = 20;
-const charactersPerValue = 50;
 
 /** What it takes to match a resource, in comparisons. */
 export function comparisonsOf({ alternatives }: Criterion, resource: Resource): number {

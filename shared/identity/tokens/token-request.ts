@@ -1,4 +1,3 @@
-import { readQuery } from '../../base/schema.ts';
 import { type HttpResponse, jsonResponse } from '../../carry/http/response.ts';
 import { readScope, scopeFault } from '../policies/scope.ts';
 import { isNarrower } from '../policies/smart-scope.ts';
@@ -64,7 +63,8 @@ export function parseClientRequest(
     throw new OAuthError('invalid_request', 'Unsupported content type');
   }
   if ((body?.length ?? 0) > longestRequest) throw new OAuthError('invalid_request', 'Request too long');
-  const parameters = readQuery(body?.toString('utf8') ?? '');
+  // So long a request has few enough.
+  const parameters = new URLSearchParams(body?.toString('utf8'));
   if (new Set(parameters.keys()).size !== [...parameters.keys()].length) {
     throw new OAuthError('invalid_request', 'A parameter must not be repeated');
   }

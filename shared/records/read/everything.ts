@@ -6,7 +6,6 @@ import type { Services } from '../../carry/services.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
-import { tableToJudge } from '../../identity/policies/access.ts';
 import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
@@ -23,7 +22,7 @@ import {
 import { batch, readHeads } from '../../store/items/versions.ts';
 import type { SearchReader } from '../../store/search/hit.ts';
 import { type Bundle, entryOf, pageBundle, pageLinks } from './bundle.ts';
-import { Included, readerOf, readReferenced } from './included.ts';
+import { Included, judging, readerOf, readReferenced } from './included.ts';
 import { readResource } from './read-resource.ts';
 
 const mostCount = 1000;
@@ -59,11 +58,10 @@ export async function readEverything(
   const { resource: patient } = await readResource(services, caller, { type: 'Patient', id });
   const { actor } = await admit(services, caller, []);
   const reader = readerOf(services, actor);
-  const table = tableToJudge(services.table, actor, 'search', wanted.types ?? resourceTypes());
-  if (table !== services.table) {
-    services.table.budget.spend('queries', wanted.types?.length ?? 1);
-    services.table.budget.spend('items', wanted.count);
-  }
+  const { table } = judging(services, actor, {
+    ...{ interaction: 'search', types: wanted.types ?? resourceTypes() },
+    ...{ queries: wanted.types?.length ?? 1, items: wanted.count },
+  });
   const record = recordOf({ ...reader, table }, patient, wanted, after);
   const page = await takePage(record, { count: wanted.count, sizeOf: ({ characters }) => characters });
 

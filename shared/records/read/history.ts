@@ -5,7 +5,7 @@ import type { Item } from '../../carry/table/item.ts';
 import { isSortKey, keys, versionPrefix } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
-import { judgeOf, mayInteract, tableToJudge, visible } from '../../identity/policies/access.ts';
+import { judgeOf, mayInteract, visible } from '../../identity/policies/access.ts';
 import { historyIndex, historyShards } from '../../store/index/index-items.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
@@ -21,6 +21,7 @@ import {
   type VersionPosition,
 } from '../../store/items/versions.ts';
 import { type Bundle, type BundleEntry, charactersOf, pageBundle, pageLinks, stateOf } from './bundle.ts';
+import { judging } from './included.ts';
 import { headKey } from './read-resource.ts';
 
 const known = new Set(['_count', '_offset', '_cursor', '_since', '_at', '_format', '_pretty']);
@@ -127,20 +128,14 @@ export async function readHistory(
   if (!mayInteract(actor, 'history', type)) throw new Refusal('forbidden', 'Forbidden');
 
   const judge = judgeOf(actor);
-  const own = { ...services, table: tableToJudge(services.table, actor, 'history', [type]) };
+  const asked = { interaction: 'history', types: [type], queries: 1, items: request.count } as const;
+  const own = judging(services, actor, asked);
   const standing = (await standingState(own.table, head))?.resource;
   const see = async (state: Resource) =>
     type === 'User' ? state : standing && visible(judge, 'history', state, { standing });
   if (!standing || !(await see(standing))) throw new Refusal('forbidden', 'Forbidden');
-  if (own.table !== services.table) payForPage(services, request, 1);
   const versions = inTime(versionsOf(own, head, after), request);
   return historyBundle(services.baseUrl, entriesOf(own, { type, id }, versions, see), request);
-}
-
-/** What a page costs that is judged: what it asks for, and not what it comes upon. @throws {Refusal} too-costly */
-function payForPage({ table: { budget } }: Services, { count }: HistoryRequest, queries: number): void {
-  budget.spend('queries', queries);
-  budget.spend('items', count);
 }
 
 interface Version {
@@ -228,8 +223,8 @@ export async function readTypeHistory(
   // `~` sorts after the `#` that ends an instant.
   const to = at === undefined ? {} : { to: `${at.high}~` };
   const ranges = historyShards().map((shard) => ({ ...shard, ...(since ? { from: since } : {}), ...to }));
-  const own = { ...services, table: tableToJudge(services.table, actor, 'history', types) };
-  if (own.table !== services.table) payForPage(services, request, ranges.length * types.length);
+  const queries = ranges.length * types.length;
+  const own = judging(services, actor, { interaction: 'history', types, queries, items: count });
   const histories = types.map((one) =>
     candidatesMerged({ table: own.table, project, type: one }, ranges, size, {
       newestFirst: true,

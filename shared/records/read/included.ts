@@ -9,9 +9,10 @@ import {
   requireSearchableBy,
   searchRules,
   seesAll,
+  tableToJudge,
   visible,
 } from '../../identity/policies/access.ts';
-import type { Rule } from '../../identity/policies/parse-policy.ts';
+import type { Interaction, Rule } from '../../identity/policies/parse-policy.ts';
 import { targetsOf } from '../../store/fhir/structures.ts';
 import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
@@ -135,7 +136,8 @@ export async function readReferenced(
     wanted.set(target.type, (wanted.get(target.type) ?? new Set()).add(target.id));
   }
   for (const [type, ids] of wanted) {
-    const search = newSearch(reader, type, [], { lookUps: ids.size / 10 });
+    const search = newSearch(reader, type, [], { lookUps: 0 });
+    if (search.isJudged) reader.table.budget.spend('items', ids.size);
     for (const head of (await readHeads(search, type, [...ids])).values()) {
       const hit = await openHit(search, head);
       if (hit) included.add(hit.resource, hit.characters);
@@ -178,6 +180,31 @@ async function readCanonicals(
 
 function nameOf({ resourceType, id }: Resource): string {
   return `${resourceType}/${id}`;
+}
+
+/**
+ * Services for reading a page of what the actor may not see all of: they pay now for what they ask, and for nothing that is
+ * come upon.
+ * @throws {Refusal} too-costly
+ */
+export function judging(
+  services: Services,
+  actor: Actor,
+  { interaction, types, queries, items }: Judged,
+): Services {
+  const table = tableToJudge(services.table, actor, interaction, types);
+  if (table === services.table) return services;
+  services.table.budget.spend('queries', queries);
+  services.table.budget.spend('items', items);
+  return { ...services, table };
+}
+
+interface Judged {
+  interaction: Interaction;
+  types: readonly string[];
+  /** What the page asks for. */
+  queries: number;
+  items: number;
 }
 
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */

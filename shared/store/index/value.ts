@@ -106,7 +106,9 @@ export function normaliseText(text: string): string {
 
 /** The form that texts of earlier index items have. */
 export function withFinalSigma(text: string): string {
-  return normalised(text.slice(0, longestSearched).replace(/\p{M}+/gu, ''), 'NFKD')
+  // What is cut within a character loses the half of it, which no key of the table can hold.
+  const searched = text.slice(0, longestSearched).replace(/[\ud800-\udbff]$/, '');
+  return normalised(searched.replace(/\p{M}+/gu, ''), 'NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/\s+/g, ' ')

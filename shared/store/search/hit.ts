@@ -1,7 +1,7 @@
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
-import type { Budget } from '../../carry/table/budget.ts';
+import { type Budget, charactersPerValue } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import { drawingOn } from '../../carry/table/metered.ts';
@@ -75,7 +75,7 @@ export interface SortKey {
 /** Resources that one page may read before the search is refused as too costly. */
 const mostReads = 2000;
 
-/** @param options `reads`: how many resources it may open; `lookUps`: how often it asks, where it is not by an index */
+/** @param options `reads`: how many resources it may open; `lookUps`: how often it asks the index */
 export function newSearch(
   reader: SearchReader,
   type: string,
@@ -108,9 +108,6 @@ export function newSearch(
 function lookUpsOf(filters: readonly Filter[]): number {
   return Math.min(...filters.map(({ keyRanges }) => keyRanges?.length ?? shards), shards) || 1;
 }
-
-/** A value that a search looks at takes some so many characters of a resource. */
-const charactersPerValue = 50;
 
 /** What it takes to match a resource of so many characters, and to order it by so many keys, in comparisons. */
 export function comparisonsWith(filters: readonly Filter[], characters: number, keys = 0): number {
