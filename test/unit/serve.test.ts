@@ -1,5 +1,5 @@
 import { generateKeyPairSync, privateDecrypt } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { siteFile } from '../../functions/site/read-site.ts';
 import { lambdaContext } from '../../infra/local/context.ts';
@@ -8,6 +8,7 @@ import { done, jsonResponse } from '../../shared/carry/http/response.ts';
 import { sourceSeal } from '../../shared/carry/keys/origin-secret.ts';
 import { emptyMemory, type Services } from '../../shared/carry/services.ts';
 import type { Shares } from '../../shared/carry/shares.ts';
+import { requestCpuMs } from '../../shared/carry/table/budget.ts';
 import { Found, type Table } from '../../shared/carry/table/table.ts';
 import { type Caller, mintRunToken } from '../../shared/identity/gate/access-token.ts';
 import { serve } from '../../shared/identity/gate/serve.ts';
@@ -66,6 +67,30 @@ function event(key: string, pathParameters: Record<string, string> = {}): APIGat
 }
 
 describe('serve', () => {
+  test('refuses what is left of a request that has taken too much of the CPU', async () => {
+    const { services } = stage();
+    const handler = serve(services, rows, ({ table }) => ({
+      list: async () => {
+        const taken = { user: requestCpuMs * 1000 + 1, system: 0 };
+        const clock = jest.spyOn(process, 'threadCpuUsage').mockReturnValue(taken);
+        // The clock is not asked at once.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        try {
+          table.budget.spend('items', 1);
+        } finally {
+          clock.mockRestore();
+        }
+        return jsonResponse(200, 'list');
+      },
+      read: async () => jsonResponse(200, 'read'),
+      change: async () => jsonResponse(200, 'change'),
+    }));
+    expect(await handler(event('GET /things'), context)).toMatchObject({
+      statusCode: 400,
+      body: expect.stringContaining('too-costly'),
+    });
+  });
+
   test('calls the handler of the event’s route, with what its path names', async () => {
     const { services } = stage();
     const handler = serve(services, rows, () => ({
