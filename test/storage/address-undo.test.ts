@@ -1,9 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
+import { profileTypes } from '../../shared/base/resource.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { ConditionFailed } from '../../shared/carry/table/transact.ts';
+import type { Caller } from '../../shared/identity/gate/access-token.ts';
+import { acceptActions } from '../../shared/identity/invitations/accept.ts';
+import { choicesOf } from '../../shared/identity/invitations/choices.ts';
 import { inviteUser } from '../../shared/identity/invitations/invite-user.ts';
+import { revokeInvitation } from '../../shared/identity/memberships/change-invitation.ts';
 import { endUser } from '../../shared/identity/projects/forget-user.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
 import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
@@ -102,6 +107,33 @@ async function enrol() {
     ...{ login: id, token: totp.generate({ timestamp: services.now() }) },
   });
   return { recoveryCodes, code: () => totp.generate({ timestamp: services.now() }) };
+}
+
+const missing = (): never => {
+  throw new Error('There is none');
+};
+const nameIn = ({ project }: Caller<'administrator'>, email: string) =>
+  getItem(services, keys.person(project, `E:${email}`));
+
+/** As whatever a person can be in a Project. */
+async function invited(here: Caller<'administrator'>, email: string): Promise<void> {
+  for (const resourceType of profileTypes) {
+    const externalId = `${resourceType}-${randomUUID()}`;
+    const more = { resourceType, externalId, scope: 'server', forceNewMembership: true };
+    await inviteUser(services, here, person({ email, ...more }));
+  }
+}
+
+/** They accept all that they are invited to. */
+async function accept({ project }: Caller<'administrator'>): Promise<void> {
+  for (const standing of await choicesOf(services, userId, project)) {
+    await services.table.transact(acceptActions(services, standing));
+  }
+}
+
+async function joined(here: Caller<'administrator'>, email: string): Promise<void> {
+  await invited(here, email);
+  await accept(here);
 }
 
 /** The services, doing something once, before the first of their transactions. */
@@ -280,15 +312,46 @@ describe('who has taken an account by its address', () => {
 });
 
 describe('taking an address back', () => {
-  test('ends nothing where somebody else has it in a Project by now', async () => {
-    const link = await move(second);
+  test('is not held up by a Project that has put somebody else there', async () => {
     const here = await newProject(stage);
-    await inviteUser(services, here, person({ email: second }));
     await inviteUser(services, here, person({ email: own, scope: 'project', resourceType: 'Patient' }));
-    const session = await openLogin();
-    await expect(undo(link)).rejects.toMatchObject({ kind: 'conflict' });
-    expect((await getItem(services, keys.login(session)))?.revoked).toBeUndefined();
-    expect((await login(second)) as object).toHaveProperty('login');
+    const link = await move(second);
+    await joined(here, second);
+    await undo(link);
+    expect(await address()).toBe(own);
+    const names = await Promise.all([own, second].map((email) => nameIn(here, email)));
+    expect(names.map((name) => name?.userId === userId)).toEqual([false, true]);
+  });
+
+  test('is not held up by how many Projects they were taken into since', async () => {
+    const link = await move(second);
+    const projects = await Promise.all(Array.from({ length: 5 }, () => newProject(stage)));
+    for (const here of projects) await joined(here, second);
+    await undo(link);
+    expect(await address()).toBe(own);
+    for (const here of projects) {
+      expect(await nameIn(here, own)).toMatchObject({ userId });
+      expect(await nameIn(here, second)).toBeUndefined();
+    }
+  });
+
+  test('changes whoever has invited them meanwhile: who has called it off is not told', async () => {
+    const projects = await Promise.all(Array.from({ length: 6 }, () => newProject(stage)));
+    const [occupied = missing(), revoked = missing(), ...others] = projects;
+    for (const here of projects) await invited(here, own);
+    await inviteUser(
+      services,
+      occupied,
+      person({ email: second, scope: 'project', resourceType: 'Patient' }),
+    );
+    for (const { membership } of await choicesOf(services, userId, revoked.project)) {
+      await revokeInvitation(services, revoked, { membershipId: membership.id });
+    }
+    await move(second);
+    expect(await address()).toBe(second);
+    for (const here of [occupied, revoked]) expect(await nameIn(here, own)).toMatchObject({ userId });
+    for (const here of others) expect(await nameIn(here, second)).toMatchObject({ userId });
+    expect(await nameIn(revoked, second)).toBeUndefined();
   });
 
   test('and changing it once more at the same time end with one of both', async () => {

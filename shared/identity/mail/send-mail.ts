@@ -57,14 +57,25 @@ async function dropMail({ table }: Store, item: Item): Promise<void> {
   });
 }
 
+/** What counts in an address's day: all mails that others may cause, and those that ask for a link of one's own. */
+type Quota = 'count' | 'asked';
+
 /** Counts a mail to an address, over all Projects; undefined when there were `most` today. @param by -1 takes it back */
-function countMail({ table, now }: Store, email: string, by: 1 | -1, most?: number) {
+function countMail({ table, now }: Store, email: string, name: Quota, by: 1 | -1, most?: number) {
   const day = new Date(now()).toISOString().slice(0, 10);
   const untilSeconds = Math.floor(now() / 1000) + 2 * 86_400;
   return count({ table }, keys.mailQuota(email, day), {
-    ...{ by, untilSeconds },
+    ...{ name, by, untilSeconds },
     ...(most === undefined ? {} : { most }),
   });
+}
+
+/** Whether one more fits. */
+async function countAll(services: Store, email: string, quotas: Kind['quotas']): Promise<boolean> {
+  for (const { name, most } of quotas) {
+    if ((await countMail(services, email, name, 1, most)) === undefined) return false;
+  }
+  return true;
 }
 
 function keyOf({ pk, sk }: Item) {
@@ -74,28 +85,30 @@ function keyOf({ pk, sk }: Item) {
 interface Kind {
   /** Undefined when the mail has no reason any more. */
   mailOf(services: OutboxServices, item: Item): Promise<Mail | undefined>;
-  /** How many mails an address may have got on the day when this one is sent; undefined: it is not counted. */
-  mostADay: number | undefined;
+  /** How many an address may have got on the day when this one is sent, the last only counted; none: it is not counted. */
+  quotas: readonly { name: Quota; most?: number }[];
 }
 
+/** Anybody can ask for one of these. Invitations do not use them up: who has forgotten a password gets its link. */
+const asked = [{ name: 'asked', most: 3 }, { name: 'count' }] as const;
+
 const kinds: Readonly<Record<MailKind, Kind>> = {
-  invitation: { mailOf: invitationOfItem, mostADay: 5 },
-  // Anybody can ask for one of these: they leave room for invitations.
-  reset: { mailOf: resetOfItem, mostADay: 3 },
-  'confirm-address': { mailOf: confirmationOfItem, mostADay: 3 },
+  invitation: { mailOf: invitationOfItem, quotas: [{ name: 'count', most: 5 }] },
+  reset: { mailOf: resetOfItem, quotas: asked },
+  'confirm-address': { mailOf: confirmationOfItem, quotas: asked },
   // One a day for a Subscription, of which a Project has not many.
-  'subscription-failed': { mailOf: failureOfItem, mostADay: undefined },
+  'subscription-failed': { mailOf: failureOfItem, quotas: [] },
   // Counted when it is taken: a person takes it so often a day.
-  'emergency-access': { mailOf: emergencyOfItem, mostADay: undefined },
+  'emergency-access': { mailOf: emergencyOfItem, quotas: [] },
   // Not counted: nobody can use up the mails of an address and then change its sign-in unseen.
   ...recordOf(securityEvents, noticeOf),
-  'address-changed': { mailOf: addressChangedOfItem, mostADay: undefined },
+  'address-changed': { mailOf: addressChangedOfItem, quotas: [] },
 };
 
 function noticeOf(event: SecurityEvent): Kind {
   return {
     mailOf: async ({ baseUrl }, { email }) => securityMail(event, { to: String(email), baseUrl }),
-    mostADay: undefined,
+    quotas: [],
   };
 }
 
@@ -119,8 +132,7 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
   if (!mail) return dropMail(services, item);
 
   if (!(await claim(services, item))) return;
-  const { mostADay } = kind;
-  if (mostADay !== undefined && (await countMail(services, mail.to, 1, mostADay)) === undefined) {
+  if (!(await countAll(services, mail.to, kind.quotas))) {
     services.log.info('mail quota of this address is used up', { kind: item.kind });
     return dropMail(services, item);
   }
@@ -128,7 +140,7 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
     await services.mailer.send(mail);
   } catch (error) {
     // The mail service did not take it.
-    if (mostADay !== undefined) await countMail(services, mail.to, -1);
+    for (const { name } of kind.quotas) await countMail(services, mail.to, name, -1);
     await releaseClaim(services, item);
     throw error;
   }

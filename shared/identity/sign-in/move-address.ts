@@ -9,7 +9,7 @@ import { updateActions } from '../../store/items/change.ts';
 import { headAttributes } from '../../store/items/content.ts';
 import { auditAction } from '../audit/audit-event.ts';
 import { emailLogin, externalLogin, personOf } from '../invitations/person.ts';
-import { type Standing, standingOf } from '../invitations/state.ts';
+import { type Standing, standingOf, stateOf } from '../invitations/state.ts';
 
 /** DynamoDB: a transaction holds 100 actions; some are left for taking the address back. */
 const mostActions = 95;
@@ -23,44 +23,65 @@ interface MoveOptions {
 }
 
 /**
- * The change of an address as one transaction: the User, the locks above Projects and inside each, and what
- * memberships remember of it.
+ * The change of an address: the User, the locks above Projects and inside each that they are in, and what memberships
+ * remember of it, in one transaction; to take it back, the Projects where it was theirs. The others follow, each in its
+ * own: nobody's invitations keep a person from it. A Project where that fails goes on knowing them by the address before.
  * @throws {Refusal} invalid for a person in more Projects than fit one transaction
  */
-export function moveActions(
-  services: Pick<Services, 'now' | 'newId'>,
+export async function moveAddress(
+  services: Pick<Services, 'now' | 'newId' | 'table' | 'log'>,
   { user, joins, email, projects }: AddressMove,
   { keptUntilMs, subtype, more }: MoveOptions,
-): Action[] {
+): Promise<void> {
   const old = String(user.email);
   const nowMs = services.now();
   const meta = { ...user.meta, versionId: services.newId(), lastUpdated: new Date(nowMs).toISOString() };
   const { versionId, lastUpdated, content } = headAttributes({ ...user, meta, email });
   const kept = keptUntilMs === undefined ? undefined : keptFor(keptUntilMs);
   const of = { userId: user.id, old, email, nowMs, kept };
+  const isUndo = subtype === 'undo-address';
+  const seen = { names: { '#email': 'email' }, values: { ':email': email } };
   const actions: Action[] = [
     {
       name: 'user',
       update: keys.user(user.id),
       set: 'SET versionId = :version, lastUpdated = :at, content = :content, #email = :email',
-      if: `versionId = :seen AND ${joins === undefined ? 'attribute_not_exists(joins)' : 'joins = :joins'}`,
-      names: { '#email': 'email' },
+      // Whoever invites them meanwhile does not keep an address from being taken back.
+      if: `versionId = :seen${isUndo ? '' : ` AND ${joins === undefined ? 'attribute_not_exists(joins)' : 'joins = :joins'}`}`,
+      names: seen.names,
       values: {
-        ...{ ':version': versionId, ':at': lastUpdated, ':content': content, ':email': email },
+        ...{ ...seen.values, ':version': versionId, ':at': lastUpdated, ':content': content },
         ':seen': user.meta.versionId,
-        ...(joins === undefined ? {} : { ':joins': joins }),
+        ...(joins === undefined || isUndo ? {} : { ':joins': joins }),
       },
     },
     ...(user.project === undefined ? lockActions(of) : []),
-    ...projects.flatMap((one) => projectActions(services, one, { ...of, subtype })),
     ...more,
   ];
-  if (keptUntilMs === undefined || actions.length <= mostActions) return actions;
-  throw new Refusal(
-    'invalid',
-    'You are a member of too many projects to change your address: leave some first',
-  );
+  const later: Action[][] = [];
+  for (const one of projects) {
+    const own = projectActions(services, one, { ...of, subtype });
+    // One that has taken them up since the change was made, perhaps for a thief, has no part in undoing it.
+    const isWith = isUndo ? one.replaced?.keptFor === user.id : isIn(one);
+    if (isWith && actions.length + own.length <= mostActions) actions.push(...own);
+    else if (isUndo || !isWith) later.push(own);
+    else throw new Refusal('invalid', tooMany);
+  }
+  await services.table.transact(actions);
+  for (const own of later) {
+    const still: Action = { name: 'user', check: keys.user(user.id), if: '#email = :email', ...seen };
+    await services.table.transact([still, ...own]).catch((error: Error) => {
+      services.log.error('a project knows somebody by the address before', { error: error.name });
+    });
+  }
 }
+
+/** They have accepted what they were invited to. */
+function isIn({ standings }: ProjectMove): boolean {
+  return standings.some(({ membership, invitation }) => membership.active || invitation.state === 'accepted');
+}
+
+const tooMany = 'You are a member of too many projects to change your address: leave some first';
 
 /** Of an address that was left: see shared/carry/table/item.ts. */
 function keptFor(keptUntilMs: number) {
@@ -189,7 +210,11 @@ interface ProjectMove {
   standings: readonly Standing[];
 }
 
-/** @throws {Refusal} conflict when a Project knows somebody else by the new address */
+/**
+ * Left out are Projects whose invitations have ended unanswered, and those that know somebody else by the new address:
+ * these go on knowing them by the one before, and keep nobody from changing it.
+ * @throws {Refusal} conflict for a User of one Project, where somebody else has the new address
+ */
 export async function gatherMove(
   services: Services,
   { user, joins }: Pick<AddressMove, 'user' | 'joins'>,
@@ -201,13 +226,13 @@ export async function gatherMove(
   const projects = await Promise.all(
     byProject.map(([project, of]) => gatherProject(services, { project, of, user, email })),
   );
-  return { user, joins, email, projects };
+  return { user, joins, email, projects: projects.flatMap((one) => one ?? []) };
 }
 
 async function gatherProject(
   { table, now }: Services,
   { project, of, user, email }: { project: string; of: readonly Item[]; user: Resource; email: string },
-): Promise<ProjectMove> {
+): Promise<ProjectMove | undefined> {
   const oldKey = keys.person(project, emailLogin(String(user.email)));
   const newKey = keys.person(project, emailLogin(email));
   const memberships = of.map(({ membershipId }) =>
@@ -224,11 +249,18 @@ async function gatherProject(
     replaced.userId !== user.id &&
     !isLeftOver(replaced) &&
     !isGivenUp(replaced, user.id, now())
-  )
+  ) {
+    if (user.project === undefined) return undefined;
     throw new Refusal('conflict', 'This address belongs to another user');
+  }
+  const isCalledOff = ({ membership, invitation }: Standing) =>
+    !membership.active && ['revoked', 'expired'].includes(stateOf(invitation, now()));
+  if (user.project === undefined && standings.every(isCalledOff)) return undefined;
+  const known = found.get(oldKey);
+  const isTheirs = known?.userId === user.id || standings.some(({ login }) => login === known?.primary);
   return {
     project,
-    known: found.get(oldKey),
+    known: isTheirs ? known : undefined,
     replaced,
     aliases: aliasKeys.flatMap((key) => {
       const alias = named.get(key);

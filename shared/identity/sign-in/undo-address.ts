@@ -10,7 +10,7 @@ import { undoAddressBody } from './bodies.ts';
 import { deadLink, type LoginServices } from './invitation-of-link.ts';
 import { isAddressSecret, parseAddressId } from './links.ts';
 import { endLogins, noticeActions } from './logins.ts';
-import { gatherMove, moveActions } from './move-address.ts';
+import { gatherMove, moveAddress } from './move-address.ts';
 import { invalidPasswordAction } from './password.ts';
 import { countCode, proveEarlier, restoreActions, secondFactorOf, wrongCode } from './second-factor.ts';
 
@@ -71,7 +71,7 @@ export function undosAction(
  * @param body `{id, secret, token?}`: id and secret from the link's fragment; the token is a code of the second factor that
  *   there was when the address was changed, if there was one
  * @throws {Refusal} invalid, one text for every link that is not live; naming `token` without a right code; throttled;
- *   conflict where somebody has the address in a Project
+ *   conflict for a User of one Project, where somebody has the address by now
  */
 export async function undoAddress(services: LoginServices, body: unknown): Promise<void> {
   const { id, secret, token = '' } = parse(undoAddressBody, body);
@@ -99,7 +99,7 @@ export async function undoAddress(services: LoginServices, body: unknown): Promi
     throw deadLink();
   if (undo.seed !== undefined && token === '')
     throw invalidField('token', 'Give a code of your second factor');
-  // Before anything ends: where somebody else has the address in a Project it cannot be theirs.
+  // Before anything ends: where somebody else has the address in the one Project of a User it cannot be theirs.
   await gatherMove(services, { user, joins: undefined }, email);
   const takeBack = undo.seed === undefined ? undefined : await countCode(services, userId, 'link');
   await untilWritten(async () => {
@@ -121,8 +121,8 @@ export async function undoAddress(services: LoginServices, body: unknown): Promi
       ...noticeActions('address-restored', { userId, email, nowMs }),
       ...noticeActions('address-undone', { userId, email: left, nowMs }),
     ];
-    const move = await gatherMove(services, { user, joins: found.get(userKey)?.joins }, email);
-    await table.transact(moveActions(services, move, { subtype: 'undo-address', more }));
+    const move = await gatherMove(services, { user, joins: undefined }, email);
+    await moveAddress(services, move, { subtype: 'undo-address', more });
   });
   await endLogins(services, userId);
   await takeBack?.();

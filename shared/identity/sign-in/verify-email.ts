@@ -12,7 +12,7 @@ import { verifyEmailBody } from './bodies.ts';
 import { deadLink, type LoginServices } from './invitation-of-link.ts';
 import { addressMs, isAddressSecret, parseAddressId } from './links.ts';
 import { aliveAction, isOwnLogin, type Login, loginOf, noticeActions } from './logins.ts';
-import { gatherMove, moveActions } from './move-address.ts';
+import { gatherMove, moveAddress } from './move-address.ts';
 import { passwordHashOf } from './password.ts';
 import { provePassword } from './proof.ts';
 import { secondFactorOf } from './second-factor.ts';
@@ -111,7 +111,7 @@ export async function verifyEmail(
       ...(back < 0 ? noticeActions('address-changed', { userId, email: left, nowMs: undo.generation }) : []),
     ];
     const kept = back < 0 ? { keptUntilMs: undo.generation + undoMs } : {};
-    await services.table.transact(moveActions(services, move, { subtype: 'change-address', ...kept, more }));
+    await moveAddress(services, move, { subtype: 'change-address', ...kept, more });
   }, refuse);
 
   function refuse(failed: ReadonlySet<string>): void {
