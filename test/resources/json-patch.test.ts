@@ -36,40 +36,46 @@ const bad: [string, unknown, object[]][] = [
   ['a path without a slash', { a: 1 }, [{ op: 'remove', path: 'a' }]],
 ];
 
+const free = () => undefined;
+
 describe('JSON Patch', () => {
   test.each(good)('%s', (_what, value, patch, expected) => {
     const before = structuredClone(value);
-    expect(applyPatch(value, parsePatch(patch))).toEqual(expected);
+    expect(applyPatch(value, parsePatch(patch), free)).toEqual(expected);
     expect(value).toEqual(before);
   });
 
   test.each(bad)('refuses %s', (_what, value, patch) => {
-    expect(() => applyPatch(value, parsePatch(patch))).toThrow();
+    expect(() => applyPatch(value, parsePatch(patch), free)).toThrow();
   });
 
   test('ignores what an operation does not define, whatever it is', () => {
     for (const from of [1, null, {}, '/a']) {
       const operations = parsePatch([{ op: 'add', path: '/b', value: 2, from }]);
       expect(operations).toEqual([{ op: 'add', path: '/b', value: 2 }]);
-      expect(applyPatch({ a: 1 }, operations)).toEqual({ a: 1, b: 2 });
+      expect(applyPatch({ a: 1 }, operations, free)).toEqual({ a: 1, b: 2 });
     }
   });
 
   test('keeps the digits of numbers, its own too', () => {
     const patch = parseJson('[{"op":"add","path":"/b","value":2.50},{"op":"copy","from":"/a","path":"/c"}]');
-    const patched = applyPatch(parseJson('{"a":1.10}'), parsePatch(patch));
+    const patched = applyPatch(parseJson('{"a":1.10}'), parsePatch(patch), free);
     expect(stringifyJson(patched)).toBe('{"a":1.10,"b":2.50,"c":1.10}');
   });
 
   test('changes no prototype', () => {
-    applyPatch({}, parsePatch([{ op: 'add', path: '/__proto__', value: { polluted: true } }]));
-    applyPatch({ constructor: {} }, parsePatch([{ op: 'add', path: '/constructor/prototype', value: 1 }]));
+    applyPatch({}, parsePatch([{ op: 'add', path: '/__proto__', value: { polluted: true } }]), free);
+    applyPatch(
+      { constructor: {} },
+      parsePatch([{ op: 'add', path: '/constructor/prototype', value: 1 }]),
+      free,
+    );
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
   test('does not grow without end', () => {
     const doubling = Array.from({ length: 60 }, (_, n) => ({ op: 'copy', from: '', path: `/x${n}` }));
-    expect(() => applyPatch({ a: 'x'.repeat(1000) }, parsePatch(doubling))).toThrow('4 MiB');
+    expect(() => applyPatch({ a: 'x'.repeat(1000) }, parsePatch(doubling), free)).toThrow('4 MiB');
   });
 
   test('does not deepen without end', () => {
@@ -85,7 +91,9 @@ describe('JSON Patch', () => {
       value: JSON.parse(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`),
     }));
     for (const operations of [doubling, replacing])
-      expect(() => applyPatch({ a: { a: {} } }, parsePatch(operations))).toThrow('deeper than 128 levels');
+      expect(() => applyPatch({ a: { a: {} } }, parsePatch(operations), free)).toThrow(
+        'deeper than 128 levels',
+      );
   });
 
   test.each([[{}], ['x'], [[{ path: '/a' }]], [[{ op: 'move', path: '/a' }]], [[null]]])(

@@ -189,14 +189,46 @@ describe('auth/resetpassword', () => {
 
   test('accepts no invitation, and gives no password to who has none', async () => {
     const { email } = await at.newMember();
+    const invited = await at.invite(email, 1);
+    await reset(email);
+    const link = await mailedReset(portico, email);
+    const invitation = await mailedLink(portico, email, (id) => id.startsWith(`${portico.projects[1]?.id}`));
+    expectDead(await set({ id: invitation.id, secret: link.secret }));
+    expectDead(await set({ id: link.id, secret: invitation.secret }));
+    expect((await set(link)).status).toBe(200);
+    const path = `admin/projects/${portico.projects[1]?.id}/members/${invited.id}`;
+    const read = await portico.api('GET', path, { token: await portico.token(portico.projects[1]) });
+    expect(read.json.active).toBe(false);
+
+    const pending = newAddress();
+    await at.invite(pending, 0, { sendEmail: false });
+    await reset(pending);
+    await outboxDone(pending);
+    expect(await mailsTo(pending)).toEqual([]);
+  });
+
+  test('leaves room for invitations among the five mails of a day', async () => {
+    const { email } = await at.newMember();
+    for (let i = 0; i < 5; i++) {
+      await reset(email);
+      await outboxDone(email);
+    }
+    await at.invite(email, 1);
+    await mailedLink(portico, email, (id) => id.startsWith(`${portico.projects[1]?.id}`));
+    const subjects = await mailsTo(email);
+    expect(subjects.filter((subject) => /^Invitation/.test(subject))).toHaveLength(2);
+    expect(subjects.filter((subject) => subject === 'Choose a new password')).toHaveLength(3);
+  });
+
+  test('is mailed when invitations have used up the five mails of a day', async () => {
+    const { email } = await at.newMember();
     const [, other] = portico.projects;
     const { id } = await at.invite(email, 1);
     const path = `admin/projects/${other?.id}/members/${id}/invitation`;
     for (let mails = 2; mails <= 5; mails++) {
       while ((await mailsTo(email)).length < mails) await pause(20);
-      expect((await portico.api('POST', path, { token: await portico.token(other), body: {} })).status).toBe(
-        200,
-      );
+      const { status } = await portico.api('POST', path, { token: await portico.token(other), body: {} });
+      expect(status).toBe(200);
     }
     await reset(email);
     await mailedReset(portico, email);

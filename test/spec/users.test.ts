@@ -111,6 +111,21 @@ describe('a User', () => {
     }
   });
 
+  test('is patched at the price of any record: many moves among many members are too costly', async () => {
+    const person = await newPerson(portico);
+    const token = await tokenOf(portico, person);
+    const members = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, at) => [3_000_000_000 + at * 17_000, 1]),
+    );
+    const move = (from: string, path: string) => ({ op: 'move', from, path });
+    const body = [
+      { op: 'add', path: '/q', value: members },
+      ...Array.from({ length: 900 }, (_, at) => (at % 2 ? move('/r', '/q') : move('/q', '/r'))),
+    ];
+    const refused = await api('PATCH', userPath(person), { token, body });
+    expect([refused.status, refused.json.issue[0].code]).toEqual([400, 'too-costly']);
+  });
+
   test('is changed by nobody else, in no way: administrators, other people, programs', async () => {
     const person = same;
     const { token: client } = await createClient(portico);

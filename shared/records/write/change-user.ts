@@ -2,6 +2,7 @@ import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Meta, Resource } from '../../base/resource.ts';
 import { fields, optionalField, parse, readText } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
+import type { Budget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { type Action, whenConditionFailed } from '../../carry/table/transact.ts';
@@ -31,8 +32,10 @@ const ownFields = fields({
 });
 
 /** What of a User its owner says; everything else is as it was, whatever was sent. `email`: undefined when it stays. */
-function parseUser(write: UserWrite, user: Resource) {
-  const sent = write.kind === 'update' ? write.body : applyPatch<unknown>(user, jsonOperations(write));
+function parseUser(write: UserWrite, user: Resource, budget: Budget) {
+  const compare = (values: number) => budget.spend('comparisons', values);
+  const sent =
+    write.kind === 'update' ? write.body : applyPatch<unknown>(user, jsonOperations(write), compare);
   const whole = requireSameId(requireResource(sent, 'User'), user.id);
   const { firstName, lastName, email } = parse(ownFields, whole, 'The user is not valid');
   const isNew = email !== undefined && email !== user.email;
@@ -56,7 +59,7 @@ const dayMs = 86_400_000;
 /**
  * A person changes their own User: names at once, the address when the new one is confirmed by the
  * link that is mailed there. Nobody else may, administrators included.
- * @throws {Refusal} forbidden, precondition-failed, invalid, throttled, conflict; insufficient-user-authentication for
+ * @throws {Refusal} forbidden, precondition-failed, invalid, throttled, conflict, too-costly; insufficient-user-authentication for
  *   another address
  */
 export async function changeUser(
@@ -73,7 +76,7 @@ export async function changeUser(
   const user = inlineResource('User', found.get(userKey));
   if (!user) throw notYours();
   requireMatch(write, { resource: user });
-  const { names, email } = parseUser(write, user);
+  const { names, email } = parseUser(write, user, actor.budget);
   if (email !== undefined) requireRecentSignIn(actor, services.now());
   const isNamedSo = user.firstName === names.firstName && user.lastName === names.lastName;
   const next = isNamedSo ? user : { ...user, meta: nextMeta(services, user), ...names };

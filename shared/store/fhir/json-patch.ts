@@ -37,10 +37,15 @@ function hasSource(op: string): boolean {
 
 /**
  * The value with all operations applied; the value given stays as it is.
+ * @param spend as of `beginPatch`
  * @throws {Refusal} invalid when a path leads nowhere, precondition-failed when a `test` does not hold
  */
-export function applyPatch<T>(value: T, operations: readonly PatchOperation[]): T {
-  const patching = beginPatch(value, () => {});
+export function applyPatch<T>(
+  value: T,
+  operations: readonly PatchOperation[],
+  spend: (values: number) => void,
+): T {
+  const patching = beginPatch(value, spend);
   for (const operation of operations) patching.apply(operation);
   return patching.value as T;
 }
