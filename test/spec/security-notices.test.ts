@@ -64,11 +64,13 @@ test('a second factor is told of when it comes and when it goes', async () => {
 });
 
 test('one that is enrolled on the way into a membership is told too', async () => {
-  const { email } = await at.newMember({ mfaRequired: true });
+  const { email, user } = await at.newMember({ mfaRequired: true });
   const { login, enrollUri } = (await at.login(email)).json;
   const enrolled = await at.post('auth/mfa/login-enroll', { login, token: codeOf(enrollUri) });
   expect(enrolled.json.code).toBeDefined();
   await expectNotice(email, 'A second factor was added');
+  const log = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=enrol-second-factor&_count=100');
+  expect(JSON.stringify(log.json)).toContain(`"User/${user}"`);
 });
 
 test('a change that is refused tells nothing', async () => {

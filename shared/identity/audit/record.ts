@@ -53,13 +53,10 @@ export async function recordRefused(
   caller: Caller,
   attempts: readonly Attempt[],
 ): Promise<void> {
-  // What was forbidden goes before what was wrong or too much: those may be many on purpose.
-  const isForbidden = ({ status }: Attempt) => status === 403 || status === 404;
+  // What was forbidden goes before what is not there, and this before what was wrong or too much: those may be many on purpose.
+  const rank = ({ status }: Attempt) => (status === 403 ? 0 : status === 404 ? 1 : 2);
   const all = attempts.filter(isRefusal);
-  const refused = [...all.filter(isForbidden), ...all.filter((one) => !isForbidden(one))].slice(
-    0,
-    mostEntities,
-  );
+  const refused = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostEntities);
   const [first, ...others] = refused;
   if (!first || !(await isSomebody(services, caller))) return;
   await record(services, {

@@ -10,6 +10,7 @@ import { projectIdOf } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { byActor, ownUser } from '../audit/audit-event.ts';
 import { record } from '../audit/record.ts';
+import type { Subtype } from '../audit/subtypes.ts';
 import { type Caller, unauthorized } from '../gate/access-token.ts';
 import { admit } from '../gate/actor.ts';
 import { acceptActions } from '../invitations/accept.ts';
@@ -54,10 +55,15 @@ export async function replaceForgotten(
   };
   const chosen = { password, seenHash: passwordHash, email, provided: [addressed] };
   await replacePassword(services, link.userId, chosen).catch(orThrow(deadLink));
-  const memberships = await membershipsOf(services, link.userId);
+  await recordOfPerson(services, link.userId, 'reset-password');
+}
+
+/** What somebody has done who is in no Project yet: an entry in each that they are a member of. */
+export async function recordOfPerson(services: Services, userId: string, subtype: Subtype): Promise<void> {
+  const memberships = await membershipsOf(services, userId);
   const byProject = new Map(memberships.map((one) => [projectIdOf(one), one]));
   await inParallel(byProject, 5, ([project, { profile, user }]) =>
-    record(services, { project, subtype: 'reset-password', action: 'U', agent: profile, entities: [user] }),
+    record(services, { project, subtype, action: 'U', agent: profile, entities: [user] }),
   );
 }
 

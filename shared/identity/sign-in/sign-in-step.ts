@@ -17,6 +17,7 @@ import {
 } from './choose-membership.ts';
 import type { LoginServices } from './invitation-of-link.ts';
 import { aliveAction, emailOf, loginOf, noticeActions, signInAgain } from './logins.ts';
+import { recordOfPerson } from './passwords.ts';
 import { isMadeFor } from './person-login.ts';
 import {
   countCodeOfLogin,
@@ -156,5 +157,6 @@ async function prove(
   const refused = (failed: ReadonlySet<string>) => (failed.has('login') ? signInAgain() : wrongCode());
   await services.table.transact(actions).catch(orThrow(refused));
   await takeBack();
+  if (event !== undefined) await recordOfPerson(services, login.userId, 'enrol-second-factor');
   return nextStep(services, { ...login, mfa: true, recovered: isRecovered });
 }
