@@ -22,6 +22,7 @@ export function createRunLog(logBytes: number, mask: Mask) {
   let logTruncated = false;
   return {
     add(level: string, text: string): void {
+      if (logTruncated) return;
       const line = cut(escapeControls(mask(text)), LINE);
       const bytes = Buffer.byteLength(line) + ENTRY_BYTES;
       if (bytes > left) {
@@ -48,22 +49,38 @@ export function maskOf(secrets: Record<string, BotSecret>): Mask {
     .filter((value) => value.length >= SHORTEST_SECRET);
   const all = [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))];
   all.sort((a, b) => b.length - a.length);
+  const masks = all.map(maskOfValue);
   return (text) => {
-    const whole = all.reduce((masked, value) => masked.replaceAll(value, () => MASK), text);
-    // The guest has cut it, perhaps through a secret.
-    return GUEST_CUTS.includes(text.length) ? withoutTail(whole, all) : whole;
+    const whole = masks.reduce((masked, one) => one(masked).masked, text);
+    if (!GUEST_CUTS.includes(text.length)) return whole;
+    // The guest has cut it, perhaps through a secret: an end that is the beginning of one is masked too.
+    const begun = masks.reduce((most, one) => Math.max(most, one(whole).begun), 0);
+    return begun === 0 ? whole : whole.slice(0, -begun) + MASK;
   };
 }
 
-/** A text that ends with the beginning of a value: that end is masked too. */
-function withoutTail(text: string, values: readonly string[]): string {
-  let longest = 0;
-  for (const value of values) {
-    for (let length = Math.min(value.length - 1, text.length); length > longest; length--) {
-      if (text.endsWith(value.slice(0, length))) longest = length;
+/**
+ * Replaces one value, and tells how many characters at the end are its first ones: after Knuth, Morris and Pratt, for what
+ * `replaceAll` takes can be the length of the text times that of the value.
+ */
+function maskOfValue(value: string): (text: string) => { masked: string; begun: number } {
+  const borders = new Uint32Array(value.length);
+  const longer = (length: number, code: number) => {
+    let kept = length;
+    while (kept > 0 && value.charCodeAt(kept) !== code) kept = borders[kept - 1] ?? 0;
+    return value.charCodeAt(kept) === code ? kept + 1 : 0;
+  };
+  for (let at = 1; at < value.length; at++) borders[at] = longer(borders[at - 1] ?? 0, value.charCodeAt(at));
+  return (text) => {
+    let [masked, from, begun] = ['', 0, 0];
+    for (let at = 0; at < text.length; at++) {
+      begun = longer(begun, text.charCodeAt(at));
+      if (begun < value.length) continue;
+      masked += text.slice(from, at + 1 - begun) + MASK;
+      [from, begun] = [at + 1, 0];
     }
-  }
-  return longest === 0 ? text : text.slice(0, -longest) + MASK;
+    return { masked: masked + text.slice(from), begun };
+  };
 }
 
 /** Terminals and log viewers act on these; line ends and tabs stay, for an entry is a JSON string. */

@@ -330,7 +330,7 @@ async function matchesEvery(
     // What is in the compartment of a Patient takes its Binaries along.
     const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';
     const whole = isPart ? await actor.contextOf(state) : undefined;
-    if (!(await matchesRule(rule, criterion, state, whole))) return false;
+    if (!(await matchesRule(rule, criterion, state, actor.budget, whole))) return false;
   }
   return true;
 }

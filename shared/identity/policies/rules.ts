@@ -221,12 +221,14 @@ export async function matchesRule(
   { compartment }: Rule,
   criterion: Criterion | undefined,
   resource: Resource,
+  budget: Pick<Budget, 'require'>,
   whole = resource,
 ): Promise<boolean> {
   if (compartment !== undefined && !(await inCompartment(whole, compartment))) return false;
   if (!criterion) return true;
   const { filters } = criterion;
-  return filters.length > 0 && filters.every((filter) => filter.matches(resource));
+  const step = () => budget.require('comparisons', 0);
+  return filters.length > 0 && filters.every((filter) => filter.matches(resource, step));
 }
 
 /** In a Patient's compartment: the Patient itself, or what R4 says belongs to it. Loaded when needed. */

@@ -217,7 +217,8 @@ const unitsWithoutTurn = 1_000;
 
 /** Whether a record meets criteria, or why that could not be said. @throws {Later} as `matchChange` */
 function criteriaOf(current: Resource, turn: Turn): (filters: readonly Filter[]) => Promise<Met> {
-  const budget = newBudget(criteriaUnits);
+  let usedMs = 0;
+  const budget = newBudget(criteriaUnits, () => usedMs);
   const { length } = stringifyJson(current);
   return async (filters) => {
     try {
@@ -226,8 +227,13 @@ function criteriaOf(current: Resource, turn: Turn): (filters: readonly Filter[])
       if (!(error instanceof Refusal)) throw error;
       return { failed: 'criteria: too many alternatives for so long a record' };
     }
-    if (budget.units > unitsWithoutTurn) await turn.hasTime();
-    return matchesAll(current, filters);
+    if (budget.units > unitsWithoutTurn && !(await turn.hasTime()))
+      return { failed: 'criteria: those of other Subscriptions took too long' };
+    const from = process.threadCpuUsage();
+    const isMet = matchesAll(current, filters);
+    const { user, system } = process.threadCpuUsage(from);
+    usedMs += (user + system) / 1000;
+    return isMet;
   };
 }
 

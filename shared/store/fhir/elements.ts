@@ -13,7 +13,7 @@ interface StructureElement {
   /** The URL of the value set that a code must be from. */
   codes?: string;
   /** Its rules, in FHIRPath. */
-  constraint?: { expression: string }[];
+  constraint?: { key: string; expression: string }[];
   type?: { code: string; targetProfile?: string[] }[];
 }
 

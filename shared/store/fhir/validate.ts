@@ -151,22 +151,6 @@ function isHarmless(link: string): boolean {
 const comparisonsOfRule = 50;
 const usualRules = 200;
 
-/** How often rules of R4 compare each of some elements with each of others (obs-7; sdf-8, sdf-8a). */
-function pairsIn(resource: Record<string, unknown>): number {
-  const { code, component, snapshot, differential } = resource;
-  const components = Array.isArray(component) ? component : [];
-  const codings = components.reduce((sum, one) => sum + countOf(fieldsOf(fieldsOf(one).code).coding), 0);
-  const elements = [snapshot, differential].map((one) => countOf(fieldsOf(one).element));
-  return codings * countOf(fieldsOf(code).coding) + elements.reduce((sum, one) => sum + one * one, 0);
-}
-
-/** Whether all are distinct (csd-1, que-2, bdl-7) is asked of each with each too, some twenty for the price of one. */
-const pairsTogether = 20;
-
-function countOf(value: unknown): number {
-  return Array.isArray(value) ? value.length : 0;
-}
-
 /**
  * Checks a resource against R4, its required bindings too, or against the definition of one of the own types. Validator and
  * definitions are loaded with the first write, and of the definitions only those of what is in the resource.
@@ -184,9 +168,8 @@ export async function requireValid(
   if (empty.length > 0) throw notValid(empty);
   const { faultsOf, learn } = await import('./core-validator.ts');
   const all = await structures();
-  const { types, rules, longest } = typesIn(all, plain);
-  const pairs = pairsIn(plain) + longest ** 2 / pairsTogether;
-  spend(Math.max(0, rules - usualRules) * comparisonsOfRule + pairs);
+  const { types, rules } = typesIn(all, plain);
+  spend(Math.max(0, rules - usualRules) * comparisonsOfRule);
   for (const type of types) learn(all.get(type));
   const faults = faultsOf(plain);
   if (faults) throw notValid(faults);
@@ -196,34 +179,29 @@ export async function requireValid(
 
 /**
  * The types of a resource and of all that is in it, whether or not it is what the type allows: the validator
- * looks at no others. With a member such as `_birthDate` it looks at an Element. And how many rules it looks at, and how
- * many entries the lists of one name have.
+ * looks at no others. With a member such as `_birthDate` it looks at an Element. And how many rules it looks at: each
+ * entry of a list is looked at by one at least.
  */
-function typesIn(all: Structures, resource: unknown): { types: Set<string>; rules: number; longest: number } {
-  const found = new Set<string>();
-  const entries = new Map<string, number>();
+function typesIn(all: Structures, resource: unknown): { types: Set<string>; rules: number } {
+  const types = new Set<string>();
   let rules = 0;
   const look = (value: unknown, declared: string): void => {
     if (!isObject(value)) return;
     const { resourceType } = value;
     // Names that callers make up are not to be kept anywhere.
     const owner = typeof resourceType === 'string' && all.get(resourceType) ? resourceType : declared;
-    found.add(owner);
+    types.add(owner);
     rules += 1 + rulesOf(all, owner);
     const members = membersOf(all, owner);
     for (const [name, part] of Object.entries(value)) {
       const type = name.startsWith('_') ? 'Element' : (members.get(name)?.owner ?? '');
-      found.add(type);
-      entries.set(name, (entries.get(name) ?? 0) + countOf(part));
+      types.add(type);
+      if (Array.isArray(part)) rules += part.filter((one) => !isObject(one)).length;
       for (const one of Array.isArray(part) ? part : [part]) look(one, type);
     }
   };
   look(resource, '');
-  return {
-    types: found,
-    rules,
-    longest: [...entries.values()].reduce((most, one) => Math.max(most, one), 0),
-  };
+  return { types, rules };
 }
 
 /** By the type or path of a definition: of these there are so many. */

@@ -5,7 +5,7 @@ import { referenceKind } from './reference.ts';
 import { modifiers, type SearchParameter } from './registry.ts';
 import { stringKind } from './text.ts';
 import { tokenKind } from './token.ts';
-import { textOf, unescapeValue, type Value } from './value.ts';
+import { remembered, textOf, unescapeValue, type Value } from './value.ts';
 
 /** R4 uri search: exact; `:below` is anything that starts with it, `:above` anything it starts with. */
 const uriKind: ParameterKind = {
@@ -13,14 +13,14 @@ const uriKind: ParameterKind = {
   condition(asked) {
     const modifier: 'below' | 'above' | undefined = requireModifier(modifiers.uri, asked);
     const searched = asked.values.map(unescapeValue);
-    const isBelow = (uri: string, root: string) => uri === root || uri.startsWith(root.replace(/\/?$/, '/'));
-    const isFound = (uri: string) =>
-      searched.some((one) => {
-        if (modifier === 'below') return isBelow(uri, one);
-        if (modifier === 'above') return isBelow(one, uri);
-        return uri === one || withoutVersion(uri) === one;
-      });
-    const matches = (values: readonly Value[]) => values.flatMap(urisOf).some(isFound);
+    const [all, roots] = [new Set(searched), searched.map(rootOf)];
+    const isFound = ({ uri, plain, root }: Uri) => {
+      if (all.has(uri)) return true;
+      if (modifier === 'below') return roots.some((one) => uri.startsWith(one));
+      if (modifier === 'above') return searched.some((one) => one.startsWith(root));
+      return all.has(plain);
+    };
+    const matches = (values: readonly Value[]) => urisIn(values).some(isFound);
     const alternatives = searched.length;
     if (modifier) return { matches, alternatives };
     // An item does not tell of versions.
@@ -36,6 +36,17 @@ const uriKind: ParameterKind = {
 
 function urisOf({ value }: Value): string[] {
   return [textOf(value) ?? []].flat();
+}
+
+/** `plain`: without its version; `root`: what everything below it begins with. */
+type Uri = Record<'uri' | 'plain' | 'root', string>;
+
+const urisIn = remembered((values: readonly Value[]): Uri[] =>
+  values.flatMap(urisOf).map((uri) => ({ uri, plain: withoutVersion(uri), root: rootOf(uri) })),
+);
+
+function rootOf(uri: string): string {
+  return uri.endsWith('/') ? uri : `${uri}/`;
 }
 
 /** A canonical without its `|version`. */

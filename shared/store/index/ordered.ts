@@ -11,7 +11,7 @@ import {
 } from './condition.ts';
 import { type BucketRange, shardOf, shards } from './key-range.ts';
 import { modifiers, type SearchParameter } from './registry.ts';
-import { fieldOf, listOf, splitValue, textOf, unescapeValue, type Value } from './value.ts';
+import { fieldOf, listOf, remembered, splitValue, textOf, unescapeValue, type Value } from './value.ts';
 
 /** R4 date search, with prefixes. */
 export const dateKind = orderedKind(datesOf, isNarrowDate);
@@ -29,6 +29,9 @@ function orderedKind(
   intervalsOf: (value: Value) => Interval[],
   isNarrow: (interval: Interval) => boolean,
 ): ParameterKind {
+  const intervalsIn = remembered((values: readonly Value[]) =>
+    values.map((value) => ({ value, intervals: intervalsOf(value) })),
+  );
   return {
     entries(values, id) {
       const shard = shardOf(id);
@@ -47,14 +50,12 @@ function orderedKind(
       const [only, ...others] = searched;
       return {
         matches: (found) =>
-          found.some((value) => {
-            // A Timing holds as many as it likes: it is read once for all that is searched.
-            const intervals = intervalsOf(value);
-            return searched.some(
+          intervalsIn(found).some(({ value, intervals }) =>
+            searched.some(
               ({ interval, unit }) =>
                 isOfUnit(value, unit) && intervals.some((one) => isMatch(one, interval)),
-            );
-          }),
+            ),
+          ),
         ranges: ranges.every((one) => one !== undefined) ? ranges.flat() : undefined,
         // An item tells one bound of its value, and nothing of units.
         proves: (bucket, sort) =>
@@ -133,12 +134,12 @@ function narrowMs({ type, paths }: SearchParameter): number {
 function before(bound: string, lengthMs: number): string {
   if (lengthMs === 0) return bound;
   const ms = Date.parse(bound) - lengthMs;
-  return ms < Date.parse(first) ? first : new Date(ms).toISOString();
+  return new Date(Math.max(ms, first)).toISOString();
 }
 
 const dayMs = 86_400_000;
-const first = '0001-01-01T00:00:00.000Z';
-const last = '9999-12-31T23:59:59.999Z';
+const first = Date.parse('0001-01-01T00:00:00.000Z');
+const last = Date.parse('9999-12-31T23:59:59.999Z');
 
 const form =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/;
@@ -148,6 +149,18 @@ const form =
  * zone it is read as UTC.
  */
 export function parseDate(text: string): Interval | undefined {
+  const bounds = boundsOf(text);
+  return bounds && intervalOf(bounds);
+}
+
+/** The milliseconds of an interval: many are read of a Timing, and two of them written. */
+type Bounds = Record<keyof Interval, number>;
+
+function intervalOf({ low, high }: Bounds): Interval {
+  return { low: new Date(low).toISOString(), high: new Date(high).toISOString() };
+}
+
+function boundsOf(text: string): Bounds | undefined {
   const parts = form.exec(text);
   if (!parts) return undefined;
   const [, year, month, day, hour, minute, second, fraction, zone = 'Z'] = parts;
@@ -155,39 +168,35 @@ export function parseDate(text: string): Interval | undefined {
   const clock = `${hour ?? '00'}:${minute ?? '00'}:${second ?? '00'}.${millis}`;
   const low = Date.parse(`${year}-${month ?? '01'}-${day ?? '01'}T${clock}${hour ? zone : 'Z'}`);
   if (Number.isNaN(low)) return undefined;
+  const lengthMs = fraction ? 1 : second ? 1000 : minute ? 60_000 : dayMs;
+  if (day) return { low, high: low + lengthMs - 1 };
   const next = new Date(low);
-  if (fraction) next.setUTCMilliseconds(next.getUTCMilliseconds() + 1);
-  else if (second) next.setUTCSeconds(next.getUTCSeconds() + 1);
-  else if (minute) next.setUTCMinutes(next.getUTCMinutes() + 1);
-  else if (day) next.setUTCDate(next.getUTCDate() + 1);
-  else if (month) next.setUTCMonth(next.getUTCMonth() + 1);
+  if (month) next.setUTCMonth(next.getUTCMonth() + 1);
   else next.setUTCFullYear(next.getUTCFullYear() + 1);
-  return { low: new Date(low).toISOString(), high: new Date(next.getTime() - 1).toISOString() };
+  return { low, high: next.getTime() - 1 };
 }
 
 /**
  * Of a Timing its outer limits (R4 search, date); a Period without bound reaches to the end of time.
  */
 function datesOf({ type, value }: Value): Interval[] {
-  if (type === 'Period') return periodOf(value);
-  if (type !== 'Timing') return dateOf(value);
-  const bounds = fieldOf(fieldOf(value, 'repeat'), 'boundsPeriod');
-  const all = [...listOf(fieldOf(value, 'event')).flatMap(dateOf), ...(bounds ? periodOf(bounds) : [])];
-  const lows = all.map(({ low }) => low).sort();
-  const highs = all.map(({ high }) => high).sort();
-  const [low, high] = [lows[0], highs.at(-1)];
-  return low === undefined || high === undefined ? [] : [{ low, high }];
+  if (type === 'Period') return periodOf(value).map(intervalOf);
+  if (type !== 'Timing') return dateOf(value).map(intervalOf);
+  const period = fieldOf(fieldOf(value, 'repeat'), 'boundsPeriod');
+  const all = [...listOf(fieldOf(value, 'event')).flatMap(dateOf), ...periodOf(period)];
+  const widest = (a: Bounds, b: Bounds) => ({ low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) });
+  return all.length === 0 ? [] : [intervalOf(all.reduce(widest))];
 }
 
 function isNarrowDate({ low, high }: Interval): boolean {
   return Date.parse(high) - Date.parse(low) < dayMs;
 }
 
-function dateOf(value: unknown): Interval[] {
-  return [parseDate(textOf(value) ?? '') ?? []].flat();
+function dateOf(value: unknown): Bounds[] {
+  return [boundsOf(textOf(value) ?? '') ?? []].flat();
 }
 
-function periodOf(value: unknown): Interval[] {
+function periodOf(value: unknown): Bounds[] {
   const [start] = dateOf(fieldOf(value, 'start'));
   const [end] = dateOf(fieldOf(value, 'end'));
   return start || end ? [{ low: start?.low ?? first, high: end?.high ?? last }] : [];

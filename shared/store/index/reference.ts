@@ -10,7 +10,7 @@ import { bucketOf, nearHash } from './key-range.ts';
 import { isResourceType, modifiers, parametersOf } from './registry.ts';
 import { patientCompartment } from './search-parameters.ts';
 import { mostMatched, parseToken, type TokenValue, tokenMatcher } from './token.ts';
-import { fieldOf, textOf, unescapeValue, type Value, valuesOf } from './value.ts';
+import { fieldOf, remembered, textOf, unescapeValue, type Value, valuesOf } from './value.ts';
 
 /** R4 reference search: `Type/id`, `id`, a URL, with `:Type` and `:identifier`. */
 export const referenceKind: ParameterKind = {
@@ -52,6 +52,9 @@ function identifiersOf({ type, value, target }: Value): TokenValue[] {
   return [{ system: textOf(fieldOf(identifier, 'system')), value: code, text: undefined, exact: true }];
 }
 
+const referencesIn = remembered((values: readonly Value[]) => values.flatMap(referencesOf));
+const identifiersIn = remembered((values: readonly Value[]) => values.flatMap(identifiersOf));
+
 /**
  * Whether a resource refers to the patient by one of the parameters that R4's CompartmentDefinition
  * names for its type; a reference by any other element does not count.
@@ -61,7 +64,7 @@ export function isInCompartment(resource: Resource, patient: string): boolean {
   const codes = patientCompartment[resource.resourceType]?.split(' ') ?? [];
   return codes.some((code) => {
     const parameter = parametersOf(resource.resourceType).get(code);
-    return parameter && valuesOf(resource, parameter).flatMap(referencesOf).includes(patient);
+    return parameter && referencesIn(valuesOf(resource, parameter)).includes(patient);
   });
 }
 
@@ -81,7 +84,7 @@ function byReference({ parameter, values }: ConditionRequest, type?: string): Va
   });
   const proven = new Set(proofs.map((text) => `${bucketOfReference(text)} ${sortOf(text)}`));
   return {
-    matches: (found) => found.flatMap(referencesOf).some(isSearched),
+    matches: (found) => referencesIn(found).some(isSearched),
     ranges: searched.map((text) => ({ bucket: bucketOfReference(withoutVersion(text)) })),
     proves: (bucket, sort) => proven.has(`${bucket} ${sort}`),
   };
@@ -108,7 +111,7 @@ function byIdentifier(values: readonly string[]): ValueCondition {
   const isSearched = tokenMatcher(searched);
   const texts = searched.flatMap(({ value }) => value ?? []);
   return {
-    matches: (found) => found.flatMap(identifiersOf).some(isSearched),
+    matches: (found) => identifiersIn(found).some(isSearched),
     alternatives: mostMatched(searched),
     // No index item leads to a system alone.
     ranges:

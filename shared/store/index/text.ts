@@ -6,6 +6,7 @@ import {
   fieldOf,
   listOf,
   normaliseText,
+  remembered,
   textOf,
   unescapeValue,
   type Value,
@@ -54,7 +55,7 @@ export const stringKind: ParameterKind = {
       (!isNamed || /#[fgx]+$/.test(sort)) && whole.some((text) => sort.startsWith(text));
     const isIndexed = modifier !== 'contains' && isLed;
     return {
-      matches: (found) => found.some(isFound),
+      matches: isFound,
       ranges: isIndexed ? normal.map((text) => rangeOf(text, hasParts, part)) : undefined,
       alternatives: (modifier === 'contains' ? normal.map(stepsToFind) : words).reduce((a, b) => a + b, 0),
       ...(modifier === undefined ? { proves } : {}),
@@ -86,33 +87,30 @@ function hasWords({ type }: { type: string }): boolean {
 function textMatcher(
   searched: readonly string[],
   modifier: 'exact' | 'contains' | undefined,
-): (value: Value) => boolean {
+): (found: readonly Value[]) => boolean {
   if (modifier === 'exact') {
     const exact = new Set(searched);
-    return (value) => textsOf(value).some((text) => exact.has(text));
+    return (found) => textsIn(found).some((text) => exact.has(text));
   }
   const normal = searched.map(normaliseText);
   const normalWords = normal.map(wordsOf);
-  return (value) => {
-    const { texts, words } = normalOf(value);
+  const isFound = ({ texts, words }: NormalTexts) => {
     if (modifier === 'contains') return normal.some((part) => texts.some((text) => text.includes(part)));
     if (normal.some((part) => texts.some((text) => text.startsWith(part)))) return true;
     return normalWords.some((parts) => parts.every((part) => words.some((word) => word.startsWith(part))));
   };
+  return (found) => normalIn(found).some(isFound);
 }
+
+const textsIn = remembered((values: readonly Value[]) => values.flatMap(textsOf));
+const normalIn = remembered((values: readonly Value[]) => values.map(normalOf));
 
 /** `words`: of names and addresses, each once; none of other texts. */
 type NormalTexts = { texts: readonly string[]; words: readonly string[] };
 
-const known = new WeakMap<Value, NormalTexts>();
-
 function normalOf(value: Value): NormalTexts {
-  const found = known.get(value);
-  if (found) return found;
   const texts = textsOf(value).map(normaliseText);
-  const normal = { texts, words: hasWords(value) ? [...new Set(texts.flatMap(wordsOf))] : [] };
-  known.set(value, normal);
-  return normal;
+  return { texts, words: hasWords(value) ? [...new Set(texts.flatMap(wordsOf))] : [] };
 }
 
 /**

@@ -7,7 +7,16 @@ import {
 } from './condition.ts';
 import { bucketOf, nearHash } from './key-range.ts';
 import { modifiers } from './registry.ts';
-import { fieldOf, listOf, normaliseText, splitValue, textOf, unescapeValue, type Value } from './value.ts';
+import {
+  fieldOf,
+  listOf,
+  normaliseText,
+  remembered,
+  splitValue,
+  textOf,
+  unescapeValue,
+  type Value,
+} from './value.ts';
 
 /** A code in its system, as R4's token search sees it. */
 export interface TokenValue {
@@ -137,7 +146,7 @@ function codeCondition({ parameter, name, values }: ConditionRequest): ValueCond
   const buckets = code === '_id' ? new Set(texts) : isLed ? texts.map(tokenBucket) : undefined;
   const isPlain = paths.every(({ type }) => plainTypes.has(type));
   return {
-    matches: (found) => found.flatMap(tokensOf).some(isSearched),
+    matches: (found) => tokensIn(found).some(isSearched),
     alternatives: mostMatched(searched),
     ranges: buckets && [...buckets].map((bucket) => ({ bucket })),
     proves: proofOf(searched, isPlain),
@@ -172,18 +181,13 @@ function proofOf(
 function textCondition({ values }: ConditionRequest): ValueCondition {
   const searched = values.map((text) => normaliseText(unescapeValue(text)));
   const isFound = (text: string) => searched.some((one) => text.startsWith(one));
-  return { matches: (found) => found.flatMap(normalTextsOf).some(isFound), alternatives: searched.length };
+  return { matches: (found) => normalTextsIn(found).some(isFound), alternatives: searched.length };
 }
 
-/** Several conditions look at one value. */
-const normalTexts = new WeakMap<Value, readonly string[]>();
-
-function normalTextsOf(value: Value): readonly string[] {
-  const texts = tokensOf(value).flatMap(({ text }) => text ?? []);
-  const known = normalTexts.get(value) ?? texts.map(normaliseText);
-  normalTexts.set(value, known);
-  return known;
-}
+const tokensIn = remembered((values: readonly Value[]) => values.flatMap(tokensOf));
+const normalTextsIn = remembered((values: readonly Value[]) =>
+  tokensIn(values).flatMap(({ text }) => (text === undefined ? [] : normaliseText(text))),
+);
 
 /** Of these, any system in the search is right. */
 const plainTypes: ReadonlySet<string> = new Set(['code', 'boolean', 'string', 'uri', '$deceased']);

@@ -11,14 +11,23 @@ export interface Value {
   target: string | undefined;
 }
 
-/** A resource is looked at by several conditions, and does not change meanwhile. */
-const known = new WeakMap<Resource, Map<SearchParameter, readonly Value[]>>();
+/** What is worked out once of each: several conditions look at a resource and its values, which do not change meanwhile. */
+export function remembered<Of extends object, T>(workOut: (of: Of) => T): (of: Of) => T {
+  const known = new WeakMap<Of, T>();
+  return (of) => {
+    const found = known.get(of) ?? workOut(of);
+    known.set(of, found);
+    return found;
+  };
+}
+
+const valuesBy = remembered((_: Resource) => new Map<SearchParameter, readonly Value[]>());
 
 /** All values of a resource that the parameter sees. */
 export function valuesOf(resource: Resource, parameter: SearchParameter): readonly Value[] {
-  const found = known.get(resource) ?? new Map<SearchParameter, readonly Value[]>();
-  const values = found.get(parameter) ?? parameter.paths.flatMap((path) => walk(resource, path));
-  known.set(resource, found.set(parameter, values));
+  const known = valuesBy(resource);
+  const values = known.get(parameter) ?? parameter.paths.flatMap((path) => walk(resource, path));
+  known.set(parameter, values);
   return values;
 }
 

@@ -105,7 +105,11 @@ function compare(type: string, code: string, operator: string, text: string): Fi
 }
 
 function not(filters: readonly Filter[]): Filter {
-  return unindexed(`not ${nameOf(filters)}`, filters, (resource) => !matchesAll(resource, filters));
+  return unindexed(
+    `not ${nameOf(filters)}`,
+    filters,
+    (resource, step) => !matchesAll(resource, filters, step),
+  );
 }
 
 function nameOf(filters: readonly Filter[]): string {

@@ -8,13 +8,14 @@ import { kinds } from '../index/kinds.ts';
 import { isInCompartment } from '../index/reference.ts';
 import { isLeftOut, parametersOf, type SearchParameter } from '../index/registry.ts';
 import { patientCompartment } from '../index/search-parameters.ts';
-import { splitValue, unescapeValue, valuesOf } from '../index/value.ts';
+import { remembered, splitValue, unescapeValue, valuesOf } from '../index/value.ts';
 
 /** One condition of a search, ready to be matched and to be looked up. */
 export interface Filter {
   /** By which a cursor knows it. */
   name: string;
-  matches(resource: Resource): boolean;
+  /** @param step before each look at the values of a parameter; what it throws ends the work */
+  matches(resource: Resource, step?: () => void): boolean;
   /** Where all of its hits are indexed; undefined when the index does not help. */
   keyRanges: readonly KeyRange[] | undefined;
   /** How few hits it promises; the lowest is looked up. */
@@ -82,7 +83,10 @@ export function createFilter(
   return {
     name: `${code}:${modifier ?? ''}=${values.join()}`,
     parameters: [parameter],
-    matches: (resource) => matches(valuesOf(resource, parameter)),
+    matches(resource, step) {
+      step?.();
+      return matches(valuesOf(resource, parameter));
+    },
     keyRanges: ranges && at !== undefined ? keyRangesOf(at, ranges) : undefined,
     rank: rankOf(parameter, interval?.prefix === 'eq'),
     ...{ alternatives, interval },
@@ -112,8 +116,9 @@ function rankOf({ code, type, paths }: SearchParameter, isPoint: boolean): numbe
   return isPoint ? 5 : 7;
 }
 
-export function matchesAll(resource: Resource, filters: readonly Filter[]): boolean {
-  return filters.every((filter) => filter.matches(resource));
+/** @param step as for each of them */
+export function matchesAll(resource: Resource, filters: readonly Filter[], step?: () => void): boolean {
+  return filters.every((filter) => filter.matches(resource, step));
 }
 
 /** The best of the conditions that can be looked up. */
@@ -142,8 +147,8 @@ export function anyOf(name: string, alternatives: readonly (readonly Filter[])[]
   const best = alternatives.map(bestOf);
   const isLed = best.every((filter) => filter !== undefined);
   return {
-    ...unindexed(name, alternatives.flat(), (resource) =>
-      alternatives.some((filters) => matchesAll(resource, filters)),
+    ...unindexed(name, alternatives.flat(), (resource, step) =>
+      alternatives.some((filters) => matchesAll(resource, filters, step)),
     ),
     keyRanges: isLed ? best.flatMap((filter) => filter?.keyRanges ?? []) : undefined,
     rank: Math.max(...best.map((filter) => filter?.rank ?? 9)),
@@ -154,12 +159,8 @@ export function anyOf(name: string, alternatives: readonly (readonly Filter[])[]
  * R4 composite search, `code-value-quantity=8480-6$gt150`: all parts hold inside of one element. Its parts are
  * parameters of their own, asked of the resource as if it had that element alone.
  */
-function compositeFilter(
-  type: string,
-  { code, composite }: SearchParameter,
-  value: string,
-  own: string,
-): Filter {
+function compositeFilter(type: string, parameter: SearchParameter, value: string, own: string): Filter {
+  const { code, composite } = parameter;
   const { elements = [], parts = [] } = composite ?? {};
   const alternatives = splitValue(value, ',').map((one) => {
     const values = splitValue(one, '$');
@@ -175,11 +176,17 @@ function compositeFilter(
   return {
     ...inOneElement,
     parameters: parts.flatMap((part) => parametersOf(type).get(part) ?? []),
-    matches: (resource) =>
-      elements.some((element) => piecesOf(resource, element, elements).some(inOneElement.matches)),
+    matches(resource, step) {
+      const known = piecesBy(resource);
+      const pieces = known.get(parameter) ?? elements.flatMap((one) => piecesOf(resource, one, elements));
+      known.set(parameter, pieces);
+      return pieces.some((piece) => inOneElement.matches(piece, step));
+    },
     alternatives: elements.length * inOneElement.alternatives,
   };
 }
+
+const piecesBy = remembered((_: Resource) => new Map<SearchParameter, readonly Resource[]>());
 
 /**
  * The resource with one entry of an element alone, or beside the rest of it; as itself without those of the other

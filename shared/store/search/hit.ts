@@ -155,12 +155,14 @@ export async function openHit(
     return undefined;
   }
   const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
+  // Whatever a look at its values takes, the clock is asked before the next.
+  const step = () => reader.table.budget.require('comparisons', 0);
   const seen = isJudged ? await reader.see(resource, searched) : resource;
   if (!seen) return undefined;
   const characters = charactersSeen(opened, seen);
   compare(characters);
-  if (!isRightPlace(resource) || !matchesAll(seen, filters)) return undefined;
-  if (seen !== resource && !matchesAll(resource, filters)) return undefined;
+  if (!isRightPlace(resource) || !matchesAll(seen, filters, step)) return undefined;
+  if (seen !== resource && !matchesAll(resource, filters, step)) return undefined;
   const shown = isJudged ? seen : await reader.see(resource, searched);
   return shown && { resource: shown, characters };
 }
