@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { beginning, checkTable, type Progress } from '../../infra/check-table/check-table.ts';
 import { classify, type KeyPattern } from '../../infra/check-table/key-rules.ts';
+import { tableTarget } from '../../infra/local/operate/table-target.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import { dueKey, type Key, keys } from '../../shared/carry/table/keys.ts';
 import { scanPage } from '../../shared/carry/table/scan-page.ts';
@@ -162,6 +163,10 @@ describe('checking a whole table', () => {
     await stage.services.table.write([], made);
     expect(new Set(found.map(({ pk }) => pk))).toEqual(new Set(made.map(({ pk }) => pk)));
   });
+});
+
+test('a command takes a table by its own name', async () => {
+  expect((await tableTarget({ table: 'other' })).name).toBe('other');
 });
 
 test('every key pattern is known as what it is', () => {

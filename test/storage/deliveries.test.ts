@@ -506,6 +506,16 @@ test.each(['0101', '00 11', '01 01', '01 0 1', '1 01', '10'])(
 );
 
 describe('a Subscription', () => {
+  test('that is deleted while deliveries wait is told nothing more, and nothing waits', async () => {
+    await handOn(await twoVersions());
+    await drain('subscriptions', match(services()));
+    await carryOut(stage.services, again(), [{ kind: 'delete', type: 'Subscription', id: subscriptionId }]);
+    await drain('deliveries', deliver(services()));
+    expect(runs).toEqual([]);
+    const items = await scanAll(stage.client, stage.tableName);
+    expect(items.filter(({ pk }) => /#(LANE|WAITING)#/.test(pk))).toEqual([]);
+  });
+
   test('to a Bot that is gone turns error after ten deliveries', async () => {
     const bot = await createBot(services(), again(), { name: 'Gone' });
     const own = await subscribe(`Bot/${bot.id}`);

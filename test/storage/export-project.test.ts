@@ -8,6 +8,8 @@ import { writeExport } from '../../infra/export/export-folder.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import { keys, parseHead } from '../../shared/carry/table/keys.ts';
 import { Later } from '../../shared/carry/work/queue.ts';
+import { callerOf } from '../../shared/identity/gate/access-token.ts';
+import { beginExport } from '../../shared/records/export/begin-export.ts';
 import {
   type ExportPosition,
   type ExportScope,
@@ -28,7 +30,7 @@ import { isStanding } from '../../shared/store/items/content.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
 import { scanAll } from './scan-all.ts';
-import { getItem, type Stage, startStage } from './stage.ts';
+import { getItem, newProject, type Stage, startStage } from './stage.ts';
 
 /** A table in which everything was used. */
 const upgrade = join(import.meta.dirname, '..', 'upgrade');
@@ -457,4 +459,15 @@ test('of a disabled Project it waits, after a day it is given up, and it ends wi
   });
   stage.clock.nowMs += 7 * 86_400_000;
   expect(await getItem(stage.services, one.key)).toBeUndefined();
+});
+
+test('that has not ended within a day does not hold up the next', async () => {
+  const { admission: _, ...claims } = await newProject(stage);
+  const request = { query: new URLSearchParams('_type=Patient'), prefer: 'respond-async', url: 'x' };
+  const begin = () => beginExport(stage.services, callerOf(claims, 'administrator'), request);
+  await begin();
+  stage.clock.nowMs += 86_400_000;
+  await expect(begin()).rejects.toMatchObject({ kind: 'throttled' });
+  stage.clock.nowMs += 1;
+  await expect(begin()).resolves.toEqual(expect.any(String));
 });

@@ -82,6 +82,11 @@ describe('the mail of an invitation', () => {
     expect(await generationIn(sent[0], id)).toBe(1);
   });
 
+  test('is none where there is no address to send it to', async () => {
+    const id = await invite({ ...person(), email: undefined, externalId: services.newId() });
+    expect(await getItem(services, outboxKey(id))).toBeUndefined();
+  });
+
   test('is sent at once, whichever answer of the table is lost', async () => {
     const fault = faultKinds['is not answered'];
     for (let n = 1, attempts = 1; n <= attempts; n += 1) {
