@@ -8,6 +8,7 @@ import {
 } from '../../shared/carry/table/budget.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
+import { newSearch } from '../../shared/store/search/hit.ts';
 
 const key = (n: number) => ({ pk: `P#${n}`, sk: 'HEAD' });
 
@@ -93,6 +94,16 @@ test('whoever does not see all is given up to a quarter more by chance, once', (
   expect(Math.min(...given)).toBeGreaterThanOrEqual(1000);
   expect(Math.max(...given)).toBeLessThanOrEqual(1250);
   expect(new Set(given).size).toBeGreaterThan(5);
+});
+
+test('a search of which each hit is judged pays for its look-ups when it begins, another as it makes them', () => {
+  const spentBy = (sees: boolean) => {
+    const table = meteredTable(fakeTable().table, newBudget(1000));
+    const reader = { table, project: 'p', see: async () => undefined, maySee: async () => true };
+    newSearch({ ...reader, seesAll: () => sees }, 'Patient', [], { lookUps: 3 });
+    return table.budget.spent.queries;
+  };
+  expect([spentBy(false), spentBy(true)]).toEqual([3, 0]);
 });
 
 test('work that is not told costs no units, and time like any other', () => {

@@ -16,3 +16,9 @@ test('a value without anything empty is the very same', () => {
   expect(withoutEmpty(full)).toBe(full);
   expect(withoutEmpty(withHoles)).toEqual(full);
 });
+
+test('extensions of primitives keep their places where one of them is left empty', () => {
+  const extension = [{ url: 'urn:x', valueCode: 'y' }];
+  const name = { given: ['Ann', 'Bea'], _given: [{ extension: [] }, { extension }] };
+  expect(withoutEmpty({ name: [name] })).toEqual({ name: [{ ...name, _given: [null, { extension }] }] });
+});

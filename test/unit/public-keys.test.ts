@@ -62,6 +62,13 @@ describe('publishedKeys', () => {
     expect(await published.find('b')).toBeDefined();
   });
 
+  test('asks again at once where there was none', async () => {
+    const { published, state } = stage();
+    expect(await published.list()).toEqual([]);
+    state.kids.push('a');
+    expect(await published.find('a')).toBeDefined();
+  });
+
   test('never finds what is no id of a key', async () => {
     const { published } = stage('a');
     for (const kid of ['', '__proto__', 'constructor', 'A'])

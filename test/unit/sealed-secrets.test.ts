@@ -7,6 +7,8 @@ import {
   sealSecrets,
 } from '../../shared/bots/bot/secrets.ts';
 import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
+import { useCodeAction } from '../../shared/identity/sign-in/second-factor.ts';
+import { ringOf } from '../setup/key-rings.ts';
 
 const dataKeys = fileDataKeys(Buffer.alloc(32, 7));
 const holder: SecretHolder = { project: 'p1', botId: 'b1' };
@@ -42,4 +44,10 @@ describe.each([
   ])('does not open for %s', async (_whom, of, change) => {
     await expect(open(of, change)).rejects.toThrow();
   });
+});
+
+test('a code of a second factor whose version of the key is gone is a wrong one', async () => {
+  const factor = { userId: 'u', seed: 'seed.x.2', earlier: 0, recovery: new Set<string>() };
+  const used = useCodeAction(ringOf(Buffer.alloc(32, 7)), factor, { code: '123456', nowMs: 0 });
+  await expect(used).rejects.toMatchObject({ kind: 'invalid' });
 });
