@@ -188,6 +188,13 @@ describe('the sign-in that it leads to', () => {
     expect([answer.status, answer.json.issue[0].expression]).toEqual([400, [field]]);
   });
 
+  test('of our own app is at a page of its own', async () => {
+    const { email } = await at.newMember();
+    const page = `${portico.baseUrl}/app/external`;
+    const { code } = (await at.login(email, { redirectUri: page })).json;
+    expect((await at.exchange(code, { redirect_uri: page })).status).toBe(200);
+  });
+
   test('of the command line needs no PKCE, but its one redirect URI', async () => {
     const { email, membership } = await at.newMember();
     const asked = { clientId: 'medplum-cli', codeChallenge: undefined, redirectUri: cli.redirect_uri };

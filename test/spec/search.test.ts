@@ -250,6 +250,13 @@ describe('Patient/$everything', () => {
     expect((await fhir('GET', '/Patient/nobody/$everything')).status).toBe(404);
   });
 
+  test('is the end of its path, in a Bundle too', async () => {
+    const request = { method: 'GET', url: 'Patient/ana/$everything/x' };
+    const body = { resourceType: 'Bundle', type: 'batch', entry: [{ request }] };
+    const { json } = await fhir('POST', '', { body });
+    expect(json.entry[0].response.status).toBe('404');
+  });
+
   test('comes in pages', async () => {
     const first = await fhir('GET', '/Patient/ana/$everything?_count=2');
     const next = first.json.link.find(({ relation }: { relation: string }) => relation === 'next');

@@ -127,6 +127,7 @@ describe('a narrative', () => {
     '<a href=" java&#115;cript:alert(1)">a</a>',
     '<a href="data:text/html,x">a</a>',
     '<img src="data:image/svg+xml,x"/>',
+    '<img src="data:image/ svg+xml,x"/>',
     '<iframe src="https://example.org"></iframe>',
     '<svg><script/></svg>',
     '<form action="/"><input/></form>',
