@@ -14,6 +14,7 @@ import { patchOperations } from '../../shared/store/fhir/path-patch.ts';
 import { normaliseText } from '../../shared/store/index/value.ts';
 import { matchesAll, parseFilter } from '../../shared/store/search/filter.ts';
 import { parseExpression } from '../../shared/store/search/filter-expression.ts';
+import { sourcesOf } from '../../shared/store/search/find-hits.ts';
 import { parseSearch } from '../../shared/store/search/search-request.ts';
 import { cpuMsOf, slowness } from '../setup/slowness.ts';
 
@@ -120,6 +121,13 @@ test.each<[string, () => unknown]>([
         ...{ resourceType: 'Basic', id: 'x' },
         meta: { versionId: '1', lastUpdated: '2020', profile: many('a', 30_000) },
       });
+    },
+  ],
+  [
+    'bounds of one date',
+    () => {
+      const [one] = parseFilter('Patient', 'birthdate', 'ge1900');
+      return sourcesOf(one ? Array(1000).fill(one) : []);
     },
   ],
   ['secrets that a line of a log nearly holds', () => maskOf(secrets)('a'.repeat(65_536))],

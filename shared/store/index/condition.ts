@@ -8,8 +8,8 @@ export interface ParameterKind {
   entries(values: readonly Value[], id: string): IndexEntry[];
   /** @throws {Refusal} invalid, when a value or the modifier does not fit the parameter */
   condition(asked: ConditionRequest): ValueCondition;
-  /** What a value is put in order by, as texts that sort as it does. */
-  sortTexts(value: Value): string[];
+  /** What values are put in order by, as texts that sort as they do. */
+  sortTexts(values: readonly Value[]): readonly string[];
 }
 
 export interface ConditionRequest {

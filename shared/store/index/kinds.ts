@@ -31,7 +31,7 @@ const uriKind: ParameterKind = {
       proves: (bucket) => proving.has(bucket),
     };
   },
-  sortTexts: urisOf,
+  sortTexts: (values) => urisIn(values).map(({ uri }) => uri),
 };
 
 function urisOf({ value }: Value): string[] {

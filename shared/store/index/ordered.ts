@@ -66,7 +66,7 @@ function orderedKind(
         ...(only && others.length === 0 ? { interval: only.interval } : { alternatives: values.length }),
       };
     },
-    sortTexts: (value) => intervalsOf(value).map(({ low }) => low),
+    sortTexts: (values) => intervalsIn(values).flatMap(({ intervals }) => intervals.map(({ low }) => low)),
   };
 }
 

@@ -29,7 +29,7 @@ export const referenceKind: ParameterKind = {
     const ofValue: 'identifier' | undefined = requireModifier(modifiers.reference, asked);
     return ofValue ? byIdentifier(values) : byReference(asked);
   },
-  sortTexts: referencesOf,
+  sortTexts: (values) => referencesIn(values),
 };
 
 const literal = /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;

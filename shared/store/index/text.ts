@@ -61,7 +61,7 @@ export const stringKind: ParameterKind = {
       ...(modifier === undefined ? { proves } : {}),
     };
   },
-  sortTexts: (value) => textsOf(value).map((text) => cut(normaliseText(text))),
+  sortTexts: (values) => normalIn(values).flatMap(({ texts }) => texts.map(cut)),
 };
 
 /** To find a text anywhere takes up to its length times that of what is looked through. */

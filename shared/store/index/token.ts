@@ -57,7 +57,7 @@ export const tokenKind: ParameterKind = {
     const { matches, alternatives = 1 } = codes;
     return { matches: (values) => !matches(values), alternatives };
   },
-  sortTexts: (one) => tokensOf(one).flatMap(({ value }) => value?.toLowerCase() ?? []),
+  sortTexts: (values) => tokensIn(values).flatMap(({ value }) => value?.toLowerCase() ?? []),
 };
 
 export function tokensOf({ type, value }: Value): TokenValue[] {

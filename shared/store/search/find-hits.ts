@@ -4,7 +4,7 @@ import { entriesIn } from '../index/index-items.ts';
 import { isInside, type KeyRange, keyRangesOf, nameOfRange, shards, sortKeyOf } from '../index/key-range.ts';
 import { jointRanges } from '../index/ordered.ts';
 import { lastUpdatedOf, type SearchParameter } from '../index/registry.ts';
-import { valuesOf } from '../index/value.ts';
+import { remembered, valuesOf } from '../index/value.ts';
 import {
   type Candidate,
   candidatesInTurn,
@@ -100,12 +100,15 @@ async function sizeOf(readers: readonly RangeReader[], limit: number): Promise<n
 
 /** The look-ups that the filters of a search allow, the most promising first. */
 export function sourcesOf(filters: readonly Filter[]): SearchSource[] {
+  // Two bounds of one date narrow one look-up. Of several values each bound may be met by another.
+  const jointOf = remembered((parameter: SearchParameter) => {
+    const intervals = parameter.repeats ? [] : intervalsOf(parameter, filters);
+    return { ranges: intervals.length > 1 ? jointRanges(parameter, intervals) : undefined };
+  });
   const sources = filters.flatMap(({ name, rank, interval, keyRanges, parameters }): SearchSource[] => {
     const [parameter] = parameters;
     if (parameter?.code === '_lastUpdated') return [];
-    // Two bounds of one date narrow one look-up. Of several values each bound may be met by another.
-    const intervals = parameter && interval && !parameter.repeats ? intervalsOf(parameter, filters) : [];
-    const joint = parameter && intervals.length > 1 ? jointRanges(parameter, intervals) : undefined;
+    const joint = parameter && interval ? jointOf(parameter).ranges : undefined;
     if (joint && parameter?.index !== undefined) {
       const ranges = keyRangesOf(parameter.index, joint);
       return [{ name: `joint ${parameter.code}`, keyRanges: ranges, rank: Math.min(rank, 5) }];

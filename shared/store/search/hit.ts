@@ -246,7 +246,7 @@ async function rankOfHead(search: Search, id: string, head: Item): Promise<Rank 
 /** The lowest value when ascending, the highest when descending (R4 search, `_sort`). */
 function sortValueOf(resource: Resource, { parameter, descending }: SortKey): string | null {
   const { sortTexts } = kinds[parameter.type];
-  const texts = valuesOf(resource, parameter).flatMap(sortTexts).sort();
+  const texts = sortTexts(valuesOf(resource, parameter)).toSorted();
   return (descending ? texts.at(-1) : texts[0]) ?? null;
 }
 
