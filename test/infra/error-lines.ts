@@ -31,6 +31,9 @@ export const errorLines: Readonly<Record<string, Told>> = {
   'change not understood': { also: 'stream-given-up' },
 
   'answer not kept for its Idempotency-Key': { noLoss: 'a repeat is answered 409, and does nothing again' },
+  'a project knows somebody by the address before': {
+    noLoss: 'it shows that one until they change it again',
+  },
   'start not taken back': { noLoss: 'the tree may start one run less' },
   'lease not released': { noLoss: 'it ends with the time of its run' },
   'job not given up': { noLoss: 'its time ends it, and nobody was told of it' },

@@ -97,6 +97,24 @@ describe('a refused attempt', () => {
     expect(found?.entity?.map(({ what }) => what?.reference)).toEqual(['AccessPolicy/a', 'Patient/none']);
   });
 
+  test('that was forbidden is named before any number of what is not there', async () => {
+    const own = await createClient(portico);
+    const missing = Array.from({ length: 100 }, (_, at) => `Patient/none-${at}`);
+    const entry = [
+      ...missing.map((url) => ({ request: { method: 'GET', url } })),
+      {
+        request: { method: 'PUT', url: 'AuditEvent/a1' },
+        resource: { resourceType: 'AuditEvent', id: 'a1' },
+      },
+    ];
+    const body = { resourceType: 'Bundle', type: 'batch', entry };
+    const { json } = await portico.api('POST', 'fhir/R4', { token: own.token, body });
+    expect(json.entry.at(-1).response.status).toMatch(/^403/);
+    const [found] = await entriesOf(`ClientApplication/${own.id}`, 'refused');
+    const named = found?.entity?.map(({ what }) => what?.reference);
+    expect(named).toEqual(['AuditEvent/a1', ...missing.slice(0, 99)]);
+  });
+
   test('without a good token leaves none', async () => {
     const before = (await portico.local.scan()).filter(isAuditEvent).length;
     expect((await portico.api('GET', 'fhir/R4/Patient', { token: 'x.y.z' })).status).toBe(401);

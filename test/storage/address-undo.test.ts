@@ -335,6 +335,31 @@ describe('taking an address back', () => {
     }
   });
 
+  test('is not held up by a Project that keeps changing what it knows of them', async () => {
+    const here = await newProject(stage);
+    await invited(here, own);
+    const link = await move(second);
+    await accept(here);
+    let changes = 0;
+    const { table } = services;
+    const transact: typeof table.transact = async (actions, ...more) => {
+      const name = keys.person(here.project, `E:${second}`);
+      if (actions.some(({ name }) => name === 'old name')) {
+        changes += 1;
+        await table.update({
+          Key: name,
+          UpdateExpression: 'ADD revision :one',
+          ExpressionAttributeValues: { ':one': 1 },
+        });
+      }
+      return table.transact(actions, ...more);
+    };
+    await undo(link, undefined, { ...services, table: { ...table, transact } });
+    expect(changes).toBeGreaterThan(2);
+    expect(await address()).toBe(own);
+    expect(await nameIn(here, second)).toMatchObject({ userId });
+  });
+
   test('changes whoever has invited them meanwhile: who has called it off is not told', async () => {
     const projects = await Promise.all(Array.from({ length: 6 }, () => newProject(stage)));
     const [occupied = missing(), revoked = missing(), ...others] = projects;

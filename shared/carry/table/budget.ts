@@ -17,7 +17,7 @@ const prices = {
   comparisons: 1 / 400,
 };
 
-/** A value that is compared takes some so many characters of a resource. */
+/** So many characters of a resource cost as much as one value that is compared. */
 export const charactersPerValue = 50;
 
 type Cost = keyof typeof prices;

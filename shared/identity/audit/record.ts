@@ -53,7 +53,7 @@ export async function recordRefused(
   caller: Caller,
   attempts: readonly Attempt[],
 ): Promise<void> {
-  // What was forbidden goes before what is not there, and this before what was wrong or too much: those may be many on purpose.
+  // Forbidden, then not found, then what was wrong or too much: the later ones may be many on purpose.
   const rank = ({ status }: Attempt) => (status === 403 ? 0 : status === 404 ? 1 : 2);
   const all = attempts.filter(isRefusal);
   const refused = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostEntities);

@@ -57,7 +57,7 @@ async function dropMail({ table }: Store, item: Item): Promise<void> {
   });
 }
 
-/** What counts in an address's day: all mails that others may cause, and those that ask for a link of one's own. */
+/** What is counted of an address and day: all mails but notices, and links that somebody asked for. */
 type Quota = 'count' | 'asked';
 
 /** Counts a mail to an address, over all Projects; undefined when there were `most` today. @param by -1 takes it back */
@@ -85,7 +85,7 @@ function keyOf({ pk, sk }: Item) {
 interface Kind {
   /** Undefined when the mail has no reason any more. */
   mailOf(services: OutboxServices, item: Item): Promise<Mail | undefined>;
-  /** How many an address may have got on the day when this one is sent, the last only counted; none: it is not counted. */
+  /** Where it is counted, and where there is a bound, how many an address gets of those a day. */
   quotas: readonly { name: Quota; most?: number }[];
 }
 

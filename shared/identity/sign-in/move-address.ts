@@ -20,6 +20,8 @@ interface MoveOptions {
   keptUntilMs?: number;
   subtype: 'change-address' | 'undo-address';
   more: readonly Action[];
+  /** All Projects follow: one of them keeps changing what the transaction asks for. */
+  isAlone?: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ interface MoveOptions {
 export async function moveAddress(
   services: Pick<Services, 'now' | 'newId' | 'table' | 'log'>,
   { user, joins, email, projects }: AddressMove,
-  { keptUntilMs, subtype, more }: MoveOptions,
+  { keptUntilMs, subtype, more, isAlone = false }: MoveOptions,
 ): Promise<void> {
   const old = String(user.email);
   const nowMs = services.now();
@@ -40,6 +42,7 @@ export async function moveAddress(
   const kept = keptUntilMs === undefined ? undefined : keptFor(keptUntilMs);
   const of = { userId: user.id, old, email, nowMs, kept };
   const isUndo = subtype === 'undo-address';
+  const seenJoins = joins === undefined ? 'attribute_not_exists(joins)' : 'joins = :joins';
   const seen = { names: { '#email': 'email' }, values: { ':email': email } };
   const actions: Action[] = [
     {
@@ -47,12 +50,12 @@ export async function moveAddress(
       update: keys.user(user.id),
       set: 'SET versionId = :version, lastUpdated = :at, content = :content, #email = :email',
       // Whoever invites them meanwhile does not keep an address from being taken back.
-      if: `versionId = :seen${isUndo ? '' : ` AND ${joins === undefined ? 'attribute_not_exists(joins)' : 'joins = :joins'}`}`,
+      if: isUndo ? 'versionId = :seen' : `versionId = :seen AND ${seenJoins}`,
       names: seen.names,
       values: {
         ...{ ...seen.values, ':version': versionId, ':at': lastUpdated, ':content': content },
         ':seen': user.meta.versionId,
-        ...(joins === undefined || isUndo ? {} : { ':joins': joins }),
+        ...(joins === undefined ? {} : { ':joins': joins }),
       },
     },
     ...(user.project === undefined ? lockActions(of) : []),
@@ -62,8 +65,8 @@ export async function moveAddress(
   for (const one of projects) {
     const own = projectActions(services, one, { ...of, subtype });
     // One that has taken them up since the change was made, perhaps for a thief, has no part in undoing it.
-    const isWith = isUndo ? one.replaced?.keptFor === user.id : isIn(one);
-    if (isWith && actions.length + own.length <= mostActions) actions.push(...own);
+    const isWith = isUndo ? one.replaced?.keptFor === user.id : hasAccepted(one);
+    if (isWith && !isAlone && actions.length + own.length <= mostActions) actions.push(...own);
     else if (isUndo || !isWith) later.push(own);
     else throw new Refusal('invalid', tooMany);
   }
@@ -77,7 +80,7 @@ export async function moveAddress(
 }
 
 /** They have accepted what they were invited to. */
-function isIn({ standings }: ProjectMove): boolean {
+function hasAccepted({ standings }: ProjectMove): boolean {
   return standings.some(({ membership, invitation }) => membership.active || invitation.state === 'accepted');
 }
 

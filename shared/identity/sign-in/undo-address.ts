@@ -109,6 +109,7 @@ export async function undoAddress(services: LoginServices, body: unknown): Promi
   }, refuseCode);
   await endLogins(services, userId);
 
+  let tries = 0;
   await untilWritten(async () => {
     const { found, nowMs, user, undo, earlier } = await gather();
     const left = String(user.email);
@@ -122,7 +123,8 @@ export async function undoAddress(services: LoginServices, body: unknown): Promi
       ...noticeActions('address-undone', { userId, email: left, nowMs }),
     ];
     const move = await gatherMove(services, { user, joins: undefined }, email);
-    await moveAddress(services, move, { subtype: 'undo-address', more });
+    tries += 1;
+    await moveAddress(services, move, { subtype: 'undo-address', more, isAlone: tries > 2 });
   });
   await endLogins(services, userId);
   await takeBack?.();
