@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openQueueStore, type QueueStore } from '../../infra/local/services/queue-store.ts';
 import { queues } from '../../infra/queues.ts';
 import { createBot } from '../../shared/bots/bot/create-bot.ts';
@@ -343,6 +343,31 @@ describe('criteria of Subscriptions', () => {
     expect(told).toHaveLength(1);
     expect(told[0]?.pk).toContain('#ATTEMPTS#');
   });
+
+  test.each([
+    ['5 s of CPU', { cpuMs: 6_000, wallMs: 0 }, 'too many alternatives for so long a record'],
+    ['40 s', { cpuMs: 0, wallMs: 41_000 }, 'those of other Subscriptions took too long'],
+  ])(
+    'have %s for each change, all together, and who is beyond it is told',
+    async (_, { cpuMs, wallMs }, said) => {
+      const spent = jest.spyOn(process, 'threadCpuUsage').mockImplementation((from) => {
+        if (from) stage.clock.nowMs += wallMs;
+        // The clock is asked every 10 ms at most.
+        const untilMs = performance.now() + 12;
+        while (performance.now() < untilMs);
+        return { user: from ? cpuMs * 1000 : 0, system: 0 };
+      });
+      try {
+        await handOnCostly(2);
+        await drain('subscriptions', match(services()));
+      } finally {
+        spent.mockRestore();
+      }
+      const items = await scanAll(stage.client, stage.tableName);
+      const told = items.filter((item) => JSON.stringify(item).includes(said));
+      expect(told.map(({ pk }) => pk)).toEqual([expect.stringContaining('#ATTEMPTS#')]);
+    },
+  );
 
   test('that take long wait for a turn of their Project', async () => {
     await handOnCostly(1);

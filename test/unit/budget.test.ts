@@ -1,4 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
+import type { Resource } from '../../shared/base/resource.ts';
 import {
   type Budget,
   newBudget,
@@ -6,9 +7,12 @@ import {
   startCpuClock,
   unlimitedBudget,
 } from '../../shared/carry/table/budget.ts';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
-import { newSearch } from '../../shared/store/search/hit.ts';
+import { headAttributes } from '../../shared/store/items/content.ts';
+import { parseFilter } from '../../shared/store/search/filter.ts';
+import { newSearch, openHit } from '../../shared/store/search/hit.ts';
 
 const key = (n: number) => ({ pk: `P#${n}`, sk: 'HEAD' });
 
@@ -104,6 +108,35 @@ test('a search of which each hit is judged pays for its look-ups when it begins,
     return table.budget.spent.queries;
   };
   expect([spentBy(false), spentBy(true)]).toEqual([3, 0]);
+});
+
+test('a search asks the clock before each condition of a record', async () => {
+  const resource: Resource = {
+    ...{ resourceType: 'Patient', id: 'x', meta: { versionId: '1', lastUpdated: '2020-01-01T00:00:00Z' } },
+    ...{ gender: 'female', birthDate: '2000-01-01' },
+  };
+  const head = { ...keys.resource('p', 'Patient', 'x'), ...headAttributes(resource) };
+  const conditions = [...Array(30)].flatMap(
+    () =>
+      [
+        ['gender', 'female'],
+        ['birthdate', 'ge1900'],
+      ] as const,
+  );
+  const budget = newBudget();
+  let asked = 0;
+  const counted = {
+    ...budget,
+    require(cost: 'comparisons', amount: number) {
+      if (amount === 0) asked += 1;
+      budget.require(cost, amount);
+    },
+  };
+  const table = { ...fakeTable().table, budget: counted };
+  const reader = { table, project: 'p', see: async (one: Resource) => one, seesAll: () => true };
+  const filters = conditions.flatMap(([name, value]) => parseFilter('Patient', name, value));
+  const hit = await openHit(newSearch(reader, 'Patient', filters, { lookUps: 1 }), head);
+  expect([hit?.resource.id, asked]).toEqual(['x', 60]);
 });
 
 test('work that is not told costs no units, and time like any other', () => {

@@ -1,10 +1,13 @@
 import { expect, test } from '@jest/globals';
+import type { Resource } from '../../shared/base/resource.ts';
 import { readQuery } from '../../shared/base/schema.ts';
 import { traceBack } from '../../shared/bots/run/carry-out-run.ts';
 import { maskOf } from '../../shared/bots/sandbox/run-log.ts';
 import { parseMediaType } from '../../shared/carry/http/request.ts';
 import { newBudget } from '../../shared/carry/table/budget.ts';
 import { normaliseAddress } from '../../shared/identity/mail/address.ts';
+import type { Rule } from '../../shared/identity/policies/parse-policy.ts';
+import { criterionOf, matchesRule } from '../../shared/identity/policies/rules.ts';
 import { normalisePassword } from '../../shared/identity/sign-in/password.ts';
 import { parseExport } from '../../shared/records/export/begin-export.ts';
 import { parseHeader } from '../../shared/records/subscriptions/subscription.ts';
@@ -156,6 +159,22 @@ test('the clock is asked before each look at the values of a parameter', () => {
   const resource = { resourceType: 'Patient', id: 'x', meta: { versionId: '1', lastUpdated: '2020' } };
   matchesAll(resource, filters, () => steps++);
   expect(steps).toBe(3);
+});
+
+test('and so it is for the criteria of a policy', async () => {
+  const rule: Rule = {
+    ...{ resourceType: 'Patient', criteria: 'Patient?gender=female&birthdate=ge1900&name=a' },
+    ...{ interactions: new Set(['read'] as const), hiddenFields: [], readonlyFields: [] },
+  };
+  const resource: Resource = {
+    ...{ resourceType: 'Patient', id: 'x', meta: { versionId: '1', lastUpdated: '2020' } },
+    ...{ gender: 'female', birthDate: '2000-01-01', name: [{ family: 'a' }] },
+  };
+  const criterion = await criterionOf(rule, 'Patient', newBudget());
+  let asked = 0;
+  const budget = { require: () => void asked++ };
+  expect(await matchesRule(rule, criterion, resource, budget)).toBe(true);
+  expect(asked).toBe(3);
 });
 
 test('the path of a patch draws on the budget for each element that it looks at', async () => {
