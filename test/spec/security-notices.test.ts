@@ -3,6 +3,7 @@ import { type TOTP, URI } from 'otpauth';
 import { mailedReset } from './mailed-link.ts';
 import { type Portico, startPortico } from './portico.ts';
 import { password, type SigningIn, signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -69,8 +70,14 @@ test('one that is enrolled on the way into a membership is told too', async () =
   const enrolled = await at.post('auth/mfa/login-enroll', { login, token: codeOf(enrollUri) });
   expect(enrolled.json.code).toBeDefined();
   await expectNotice(email, 'A second factor was added');
-  const log = await portico.api('GET', 'fhir/R4/AuditEvent?subtype=enrol-second-factor&_count=100');
-  expect(JSON.stringify(log.json)).toContain(`"User/${user}"`);
+  // The index follows the stream.
+  await until(async () => {
+    const log = await portico.api(
+      'GET',
+      `fhir/R4/AuditEvent?subtype=enrol-second-factor&entity=User/${user}`,
+    );
+    return log.json.entry?.[0];
+  }, 'the entry of the second factor');
 });
 
 test('a change that is refused tells nothing', async () => {
