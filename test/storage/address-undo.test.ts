@@ -264,7 +264,7 @@ describe('who has taken an account by its address', () => {
 
   test('does not take it by the link to an address that the person has left: their second factor is asked for', async () => {
     const mine = await enrol();
-    stage.clock.nowMs += 60_000;
+    stage.clock.nowMs += undoMs;
     const link = await move(second);
     const session = await openLogin();
     for (const token of [undefined, '', '000000', 'WRON-GCOD-EWRO-NGCO'])
@@ -280,12 +280,21 @@ describe('who has taken an account by its address', () => {
     expect((await getItem(services, keys.mfa(userId)))?.seed).toBeDefined();
   });
 
+  test('has enrolled a second factor just before loses it too, and it is not asked for', async () => {
+    await enrol();
+    stage.clock.nowMs += undoMs - 2;
+    const link = await move(second);
+    await undo(link);
+    expect(await address()).toBe(own);
+    expect((await getItem(services, keys.mfa(userId)))?.seed).toBeUndefined();
+  });
+
   test.each(['a code', 'a recovery code'])(
     'and has another second factor gives back the one of before, for %s',
     async (what) => {
       const mine = await enrol();
       const seed = (await getItem(services, keys.mfa(userId)))?.seed;
-      stage.clock.nowMs += 60_000;
+      stage.clock.nowMs += undoMs;
       const link = await move(second);
       await services.table.update({
         Key: keys.mfa(userId),
@@ -298,12 +307,14 @@ describe('who has taken an account by its address', () => {
       const factor = await getItem(services, keys.mfa(userId));
       const codes = [...((factor?.recovery as Set<string> | undefined) ?? [])];
       expect([factor?.seed, codes.length]).toEqual([seed, what === 'a code' ? 10 : 9]);
+      // Theirs was enrolled lately, this one long ago: the next link will ask for it.
+      expect(factor?.enrolledAtMs).toBeUndefined();
     },
   );
 
   test('guesses no code: tries are counted', async () => {
     await enrol();
-    stage.clock.nowMs += 60_000;
+    stage.clock.nowMs += undoMs;
     const link = await move(second);
     const tries = [];
     for (let i = 0; i < 12; i++) tries.push(await undo(link, `${100_000 + i}`).catch(({ kind }) => kind));

@@ -588,7 +588,7 @@ describe('a second factor is neither shown nor enrolled', () => {
 describe('a second factor is enrolled', () => {
   const enrol = async (factor: { seed?: string; earlier?: number }) => {
     const loginId = randomUUID();
-    const read: SecondFactor = { userId, seed: undefined, earlier: 0, recovery: new Set() };
+    const read: SecondFactor = { userId, seed: undefined, earlier: 0, enrolledAtMs: 0, recovery: new Set() };
     const { enrollUri } = await enrolmentOf(services, { id: loginId, userId });
     const nowMs = services.now();
     const code = (URI.parse(enrollUri) as TOTP).generate({ timestamp: nowMs });

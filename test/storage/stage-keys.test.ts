@@ -379,7 +379,7 @@ describe('replacing a key', () => {
     await ensureKeys(making(secret));
     const rings = ringsOf(['totp']);
     const userId = randomUUID();
-    const factor = { userId, seed: undefined, earlier: 0, recovery: new Set<string>() };
+    const factor = { userId, seed: undefined, earlier: 0, enrolledAtMs: 0, recovery: new Set<string>() };
     const codeFor = async (seed: string, version: number) => {
       const key = await rings.totp.find(version);
       const { enrollUri } = enrolment(key ?? Buffer.alloc(0), { userId, seed }, 'a');

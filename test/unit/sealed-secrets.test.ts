@@ -47,7 +47,7 @@ describe.each([
 });
 
 test('a code of a second factor whose version of the key is gone is a wrong one', async () => {
-  const factor = { userId: 'u', seed: 'seed.x.2', earlier: 0, recovery: new Set<string>() };
+  const factor = { userId: 'u', seed: 'seed.x.2', earlier: 0, enrolledAtMs: 0, recovery: new Set<string>() };
   const used = useCodeAction(ringOf(Buffer.alloc(32, 7)), factor, { code: '123456', nowMs: 0 });
   await expect(used).rejects.toMatchObject({ kind: 'invalid' });
 });

@@ -111,6 +111,8 @@ export interface SecondFactor {
   seed: string | undefined;
   /** How many were enrolled before. */
   earlier: number;
+  /** When it was enrolled, ms since the epoch; 0 for one of long ago. */
+  enrolledAtMs: number;
   /** Hashes of the recovery codes that are not used yet. */
   recovery: ReadonlySet<string>;
 }
@@ -120,13 +122,15 @@ const factorOf = stored(
   object({
     seed: exactOptional(string()),
     earlier: exactOptional(number()),
+    enrolledAtMs: exactOptional(number()),
     recovery: exactOptional(set(string())),
   }),
 );
 
 export function secondFactorOf(userId: string, found: Found): SecondFactor {
-  const { seed, earlier = 0, recovery = new Set<string>() } = factorOf(found.get(keys.mfa(userId))) ?? {};
-  return { userId, seed, earlier, recovery };
+  const stored = factorOf(found.get(keys.mfa(userId)));
+  const { seed, earlier = 0, enrolledAtMs = 0, recovery = new Set<string>() } = stored ?? {};
+  return { userId, seed, earlier, enrolledAtMs, recovery };
 }
 
 /**
@@ -218,7 +222,7 @@ export function restoreActions(
   return [
     {
       ...found,
-      set: `SET seed = :seed, lastStep = :step${left.size > 0 ? ', recovery = :left' : ' REMOVE recovery'}`,
+      set: `SET seed = :seed, lastStep = :step${left.size > 0 ? ', recovery = :left REMOVE enrolledAtMs' : ' REMOVE enrolledAtMs, recovery'}`,
       values: {
         ...{ ...values, ':seed': seed, ':step': stepAt(nowMs) },
         ...(left.size > 0 ? { ':left': left } : {}),
@@ -252,7 +256,7 @@ function changeOf(usual: string, change: Change = 'none', values: Record<string,
  */
 export async function enrolAction(
   ring: KeyRing,
-  factor: Omit<SecondFactor, 'recovery'>,
+  factor: Omit<SecondFactor, 'recovery' | 'enrolledAtMs'>,
   of: { loginId: string; code: string; nowMs: number; recovery?: ReadonlySet<string> },
 ): Promise<Action> {
   const { userId, earlier } = factor;
@@ -269,10 +273,10 @@ export async function enrolAction(
   return {
     name: 'second factor',
     update: keys.mfa(userId),
-    set: `SET seed = :seed, lastStep = :step, earlier = :next${recovery ? ', recovery = :recovery' : ''}`,
+    set: `SET seed = :seed, lastStep = :step, earlier = :next, enrolledAtMs = :now${recovery ? ', recovery = :recovery' : ''}`,
     if: 'attribute_not_exists(seed) AND (attribute_not_exists(earlier) OR earlier = :earlier)',
     values: {
-      ...{ ':seed': seed, ':step': step, ':earlier': earlier, ':next': earlier + 1 },
+      ...{ ':seed': seed, ':step': step, ':earlier': earlier, ':next': earlier + 1, ':now': nowMs },
       ...(recovery ? { ':recovery': recovery } : {}),
     },
   };

@@ -22,7 +22,7 @@ const undoSchema = object({
   generation: number(),
   /** The address that was left. */
   email: string(),
-  /** The second factor of then: whoever takes the address back shows that one, and has it again. */
+  /** The second factor of then, enrolled longer ago than that: who takes the address back shows it, and has it again. */
   seed: exactOptional(string()),
   recovery: exactOptional(set(string())),
 });

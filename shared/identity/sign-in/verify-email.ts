@@ -96,10 +96,12 @@ export async function verifyEmail(
     const undos = addressUndos(found.get(undoKey), nowMs);
     // Back at an address that is kept for them, nobody else is to take them to one that they had in between.
     const back = undos.findIndex((undo) => undo.email === email);
-    const { seed, recovery } = secondFactorOf(userId, found);
+    const { seed, enrolledAtMs, recovery } = secondFactorOf(userId, found);
+    // One that is younger than an undo lasts may be of whoever changes the address: it does not keep its owner out.
+    const isTheirs = seed !== undefined && enrolledAtMs + undoMs <= nowMs;
     const undo = {
       ...{ generation: Math.max(nowMs, (undos.at(-1)?.generation ?? 0) + 1), email: left },
-      ...(seed === undefined ? {} : { seed, ...(recovery.size > 0 ? { recovery: new Set(recovery) } : {}) }),
+      ...(isTheirs ? { seed, ...(recovery.size > 0 ? { recovery: new Set(recovery) } : {}) } : {}),
     };
     const more: Action[] = [
       asked,
