@@ -13,9 +13,10 @@ import { connectDynamoDb } from '../../shared/aws/wire/dynamodb.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import { openTable, type Table } from '../../shared/carry/table/table.ts';
 import { roomiestFolder } from '../setup/roomiest-folder.ts';
-import { scanAll, scanKeys } from '../storage/scan-all.ts';
+import { scanAll, scanKeys, withText } from '../storage/scan-all.ts';
 import type { Deed } from './stack-process.ts';
 import type { Place } from './stacks.ts';
+import { openTableFile } from './table-file.ts';
 
 /** A stack on this machine, and what a test may look into. */
 export interface Local {
@@ -89,7 +90,8 @@ export async function useKeptStack(): Promise<Local> {
   const { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: tableName, BASE_URL: baseUrl } = environment;
   const table = { endpoint, tableName };
   const inside = lookInto(table);
-  const earlier = new Set((await scanKeys(inside.client, tableName)).map(nameOf));
+  const file = openTableFile(dataDir, tableName);
+  const earlier = new Set(file ? [] : (await scanKeys(inside.client, tableName)).map(nameOf));
   const demo = (await ask('projects')) as Demo;
   return {
     ...{ baseUrl, demo, table, dataDir, log, ...inside },
@@ -97,12 +99,15 @@ export async function useKeptStack(): Promise<Local> {
     sweep: () => ask('sweep'),
     load,
     holdChanges: () => Promise.reject(new Error('A spec that holds changes needs a stack of its own')),
-    scan: async (partition) => (await inside.scan(partition)).filter((item) => !earlier.has(nameOf(item))),
+    scan: async (partition) =>
+      file?.scan(partition).map(withText) ??
+      (await inside.scan(partition)).filter((item) => !earlier.has(nameOf(item))),
     async stop() {
       // What goes on in them by itself would go on beside the next file.
       const provision = await load('provision');
       for (const { id: project } of demo.projects) await provision({ project, disabled: true });
       await ask('rest');
+      file?.close();
       inside.client.destroy();
       await forgetEnvironment();
     },

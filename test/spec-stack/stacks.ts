@@ -22,7 +22,7 @@ interface Running extends Place {
 const quickHashing = fileURLToPath(new URL('../setup/quick-hashing.cjs', import.meta.url));
 
 /** What files leave in a table slows those that look through it. */
-const fullBytes = 12 * 1024 * 1024;
+const fullBytes = 128 * 1024 * 1024;
 
 /**
  * Keeps a stack for each of jest's workers, in a process of its own that lasts longer than a file: a start costs more

@@ -46,7 +46,8 @@ async function scan(
   }
 }
 
-function withText(item: Item): Item {
+/** With the content of an audit entry as a text. */
+export function withText(item: Item): Item {
   const isPacked = item.content instanceof Uint8Array && isAuditEvent(item);
   return isPacked ? { ...item, content: unpackText(item.content) } : item;
 }
