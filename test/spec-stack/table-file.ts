@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+// biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
 import { DatabaseSync } from 'node:sqlite';
 import { fromAttributes } from '../../shared/aws/wire/attribute.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
