@@ -18,8 +18,12 @@ export interface Disclosure {
   whole: Map<string, Resource[]>;
   /** References of what the answer holds. */
   shown: Set<string>;
+  /** What Binaries are part of, by reference, and the Patients whose record that is, as far as it was read. */
+  contexts: Map<string, readonly string[]>;
   /** Who sees it, where the route has no caller and has found out itself. */
   viewer?: Viewer;
+  /** How many AuditEvents of what is shown the request has paid for. */
+  eventsPaid: number;
   /** Whether what is shown was written by the request, which has an audit entry of its own. */
   isOfChange: boolean;
   /** Whether the caller's Project keeps AuditEvents of what is read; known when they are admitted. */
@@ -29,7 +33,10 @@ export interface Disclosure {
 }
 
 export function newDisclosure(): Disclosure {
-  return { whole: new Map(), shown: new Set(), isOfChange: false, isAudited: false, isEmergency: false };
+  return {
+    ...{ whole: new Map(), shown: new Set(), contexts: new Map() },
+    ...{ eventsPaid: 0, isOfChange: false, isAudited: false, isEmergency: false },
+  };
 }
 
 /** Of what is shown without its subject the whole says whose it is. */

@@ -1,13 +1,15 @@
 import { isAdministrative, parseReference, type Resource } from '../../base/resource.ts';
 import { errorName, fieldsOf } from '../../base/values.ts';
-import type { Disclosure, Viewer } from '../../carry/disclosure.ts';
+import { type Disclosure, newDisclosure, noteShown, noteWhole, type Viewer } from '../../carry/disclosure.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { patientsOf } from '../../store/index/key-range.ts';
+import { inChunks } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
 import type { Claims } from '../gate/access-token.ts';
 import type { Actor } from '../gate/actor.ts';
-import { agentOfCaller } from './audit-event.ts';
+import { type Audited, agentOfCaller } from './audit-event.ts';
 import { record } from './record.ts';
 
 /** FHIR restful-interaction of the routes by which records are read, and of those whose answers may show what is there. */
@@ -61,23 +63,17 @@ function interactionOf({ route, params }: Asked): InteractionCode | undefined {
   return Object.entries(interactions).find(([key]) => key === route)?.[1];
 }
 
-/**
- * The Patients whose records some resources are, by reference; a Binary is of those of what it is part of. Where that
- * cannot be read the log says so, and the others are named.
- * @param of.project undefined where nobody is known, who is shown nothing
- */
-async function patientsAmong(
-  services: Pick<Services, 'table' | 'log'>,
-  of: { project: string | undefined; traceId: string },
-  resources: readonly Resource[],
-): Promise<string[]> {
-  const { project, traceId } = of;
-  const all = new Set(resources.flatMap((one) => [...patientsOf(one)]));
-  await orLost(services, traceId, async () => {
-    const contexts = project === undefined ? [] : await contextsOf(services, project, resources);
-    for (const context of contexts) for (const patient of patientsOf(context)) all.add(patient);
-  });
-  return [...all];
+/** The Patients whose records some resources are, by reference; a Binary is of those of what it is part of. */
+function patientsAmong(disclosure: Disclosure): string[] {
+  const of = (one: Resource) => [
+    ...patientsOf(one),
+    ...(disclosure.contexts.get(contextOf(one) ?? '') ?? []),
+  ];
+  return [...new Set(statesShown(disclosure).flatMap(of))];
+}
+
+function statesShown({ shown, whole }: Disclosure): Resource[] {
+  return [...shown].flatMap((reference) => whole.get(reference) ?? []);
 }
 
 /** What cannot be recorded is not: the log says so. */
@@ -89,31 +85,61 @@ async function orLost({ log }: Pick<Services, 'log'>, traceId: string, work: () 
   }
 }
 
+/** What a Binary is part of (R4 Binary.securityContext). One that names a Patient says by itself whose it is. */
+function contextOf({ resourceType, securityContext }: Resource): string | undefined {
+  const target = resourceType === 'Binary' && parseReference(fieldsOf(securityContext).reference);
+  return target && !['Patient', 'Binary'].includes(target.type) ? `${target.type}/${target.id}` : undefined;
+}
+
+/** Each may be as large as a resource may be. */
+const contextsAtOnce = 10;
+
 /**
- * What the Binaries are part of (R4 Binary.securityContext), as it stands, or as it was when it was deleted. One that
- * names a Patient says by itself whose it is.
+ * Reads whose records the Binaries that a request shows are, where the gate has not: what they are part of was deleted,
+ * or stands in an export. Where that cannot be read the log says so, and the others are named.
  */
-async function contextsOf(
-  { table }: Pick<Services, 'table'>,
-  project: string,
-  resources: readonly Resource[],
-): Promise<Resource[]> {
-  const named = new Set<string>();
-  for (const { resourceType, securityContext } of resources) {
-    const { reference } = fieldsOf(securityContext);
-    if (resourceType === 'Binary' && typeof reference === 'string') named.add(reference);
-  }
-  const targets = [...named].flatMap((reference) => {
-    const target = parseReference(reference);
-    return target && target.type !== 'Patient' && target.type !== 'Binary' ? [{ project, ...target }] : [];
+async function readContexts(
+  services: Pick<Services, 'table' | 'log'>,
+  { project, traceId }: { project: string; traceId: string },
+  disclosure: Disclosure,
+): Promise<void> {
+  const { table } = services;
+  const { contexts } = disclosure;
+  const missing = new Set(statesShown(disclosure).flatMap((one) => contextOf(one) ?? []));
+  for (const known of contexts.keys()) missing.delete(known);
+  const read = async (reference: string) => {
+    const { type = '', id = '' } = parseReference(reference) ?? {};
+    const head = await readItem(table, keys.resource(project, type, id));
+    const state = head && (await standingState(table, head));
+    if (state) contexts.set(reference, [...patientsOf(state.resource)]);
+  };
+  await orLost(services, traceId, async () => {
+    for (const some of inChunks([...missing], contextsAtOnce)) await Promise.all(some.map(read));
   });
-  if (targets.length === 0) return [];
-  const found = await table.read(targets.map(({ type, id }) => keys.resource(project, type, id)));
-  const states = targets.map((target) => {
-    const head = found.get(keys.resource(project, target.type, target.id));
-    return head && standingState(table, head);
-  });
-  return (await Promise.all(states)).flatMap((state) => (state ? [state.resource] : []));
+}
+
+/**
+ * What the record of an answer takes is of its request and its budget, before it is sent.
+ * @throws {Refusal} too-costly where more is shown than can be recorded; of a request that has written something those
+ *   entries are lost, and the log says so
+ */
+export async function prepareRecord(
+  services: Pick<Services, 'table' | 'log'>,
+  { project }: Pick<Who, 'project'>,
+  answered: Pick<Answered, 'route' | 'params' | 'traceId' | 'disclosure'>,
+): Promise<void> {
+  const { traceId, disclosure } = answered;
+  await readContexts(services, { project, traceId }, disclosure);
+  const { budget } = services.table;
+  const pay = () => {
+    for (const entities of eventsOf(answered, patientsAmong(disclosure))) {
+      // Each is found by all that it names.
+      budget.spend('items', 1 + entities.length);
+      disclosure.eventsPaid += 1;
+    }
+  };
+  if (budget.spent.writes === 0) pay();
+  else await orLost(services, traceId, pay);
 }
 
 /** Who was answered: by a token, or on the way to one. */
@@ -147,11 +173,9 @@ export async function recordAccess(
 ): Promise<void> {
   const { traceId, disclosure } = answered;
   const shown = [...disclosure.shown];
-  const states = shown.flatMap((reference) => disclosure.whole.get(reference) ?? []);
-  const patients = await patientsAmong(services, { project: caller?.project, traceId }, states);
+  const patients = patientsAmong(disclosure);
   await orLost(services, traceId, () => writeLines(services, caller, answered, { shown, patients }));
-  if (caller && (disclosure.isAudited || disclosure.isEmergency))
-    await keepEvents(services, caller, answered, { shown, patients });
+  if (caller) await keepEvents(services, caller, answered, patients);
 }
 
 interface Shown {
@@ -200,29 +224,40 @@ const ones: ReadonlySet<string> = new Set(['read', 'vread', 'create', 'update', 
 /** An AuditEvent names no more. */
 const mostPatients = 100;
 
+/** What each AuditEvent of an answer names; none where none is kept. */
+function eventsOf(
+  { route, params, disclosure }: Pick<Answered, 'route' | 'params' | 'disclosure'>,
+  patients: readonly string[],
+): Audited['entities'][] {
+  const isKept = disclosure.isAudited || disclosure.isEmergency;
+  const interaction = interactionOf({ route, params });
+  // What has changed something has an entry of its own.
+  if (!isKept || !interaction || disclosure.isOfChange) return [];
+  const clinical = [...disclosure.shown].filter(
+    (reference) => !isAdministrative(reference.split('/')[0] ?? ''),
+  );
+  const data = ones.has(interaction) ? clinical.map((reference) => ({ reference, is: 'data' as const })) : [];
+  const about = patients.map((reference) => ({ reference, is: 'patient' as const }));
+  const parts = inChunks(about, mostPatients);
+  // What tells of no patient and names no record tells nothing: the line in the log is enough.
+  return parts.length > 0 ? parts.map((part) => [...data, ...part]) : data.length > 0 ? [data] : [];
+}
+
 async function keepEvents(
   services: Services,
   caller: Who,
   { route, params, disclosure }: Answered,
-  { shown, patients }: Shown,
+  patients: readonly string[],
 ): Promise<void> {
   const interaction = interactionOf({ route, params });
-  // What has changed something has an entry of its own.
-  if (!interaction || disclosure.isOfChange) return;
-  const isOne = ones.has(interaction);
-  const clinical = shown.filter((reference) => !isAdministrative(reference.split('/')[0] ?? ''));
-  const data = isOne ? clinical.map((reference) => ({ reference, is: 'data' as const })) : [];
-  const about = patients.map((reference) => ({ reference, is: 'patient' as const }));
-  // What tells of no patient and names no record tells nothing: the line in the log is enough.
-  const events = Math.ceil(about.length / mostPatients) || (data.length > 0 ? 1 : 0);
-  for (let event = 0; event < events; event += 1) {
+  if (!interaction) return;
+  for (const entities of eventsOf({ route, params, disclosure }, patients).slice(0, disclosure.eventsPaid)) {
     await record(services, {
-      ...{ project: caller.project, subtype: 'looked', interaction },
+      ...{ project: caller.project, subtype: 'looked', interaction, entities },
       isEmergency: disclosure.isEmergency,
-      action: isOne ? 'R' : 'E',
+      action: ones.has(interaction) ? 'R' : 'E',
       agent: agentOfCaller(services, caller),
       client: caller.clientId,
-      entities: [...data, ...about.slice(event * mostPatients, (event + 1) * mostPatients)],
     });
   }
 }
@@ -241,7 +276,11 @@ export async function recordDelivery(
 ): Promise<void> {
   // As in the traceparent that the endpoint is given.
   const traceId = deliveryId.slice(0, 32);
-  const patients = await patientsAmong(services, { project, traceId }, [resource]);
+  const disclosure = newDisclosure();
+  noteWhole(disclosure, resource);
+  noteShown(disclosure, resource);
+  await readContexts(services, { project, traceId }, disclosure);
+  const patients = patientsAmong(disclosure);
   await orLost(services, traceId, () =>
     services.accessLog.write({
       ...{ time: new Date(services.now()).toISOString(), traceId, project },

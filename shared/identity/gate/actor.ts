@@ -10,6 +10,7 @@ import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import { type Found, readItem } from '../../carry/table/table.ts';
 import type { MembershipAccess, ProjectMembership } from '../../store/fhir/membership.ts';
+import { patientsOf } from '../../store/index/key-range.ts';
 import { inlineResource, isStanding, openState, type ProjectTable } from '../../store/items/content.ts';
 import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
@@ -31,11 +32,13 @@ type ContextReader = (binary: Resource) => Promise<Resource | undefined>;
  * R4 Binary.securityContext: that very resource decides who may have the bytes. Each is read once a
  * request. A Binary is no context for another: a chain of them would have no end.
  */
-function contextReader({ table, project }: ProjectTable): ContextReader {
+function contextReader({ table, project }: ProjectTable, disclosure: Disclosure | undefined): ContextReader {
   const known = new Map<string, Promise<Resource | undefined>>();
   const read = async (type: string, id: string) => {
     const head = await readItem(table, keys.resource(project, type, id));
-    return isStanding(head) ? (await openState(table, head))?.resource : undefined;
+    const context = isStanding(head) ? (await openState(table, head))?.resource : undefined;
+    if (context) disclosure?.contexts.set(`${type}/${id}`, [...patientsOf(context)]);
+    return context;
   };
   return async ({ securityContext }) => {
     const { reference } = fieldsOf(securityContext);
@@ -149,7 +152,7 @@ export async function admit(
   const shared = {
     login: caller.run ? undefined : found.get(loginKey),
     lacking: featuresOff(projectHead),
-    contextOf: contextReader({ table: services.table, project: caller.project }),
+    contextOf: contextReader({ table: services.table, project: caller.project }, services.disclosure),
     budget: services.table.budget,
     disclosure: services.disclosure,
   };

@@ -20,7 +20,7 @@ import type { Services } from '../../carry/services.ts';
 import { newBudget, startCpuClock } from '../../carry/table/budget.ts';
 import { meteredTable } from '../../carry/table/metered.ts';
 import { recordRefused } from '../audit/record.ts';
-import { recordAccess } from '../audit/record-access.ts';
+import { prepareRecord, recordAccess } from '../audit/record-access.ts';
 import {
   type Caller,
   type Claims,
@@ -297,19 +297,22 @@ const costlyUnits = 1000;
 function metered<S extends Services>(
   services: S,
   handlerWith: (own: S) => Handler<HttpRequest>,
-): (request: HttpRequest & { body?: unknown }) => Promise<HttpResponse> {
+): (request: HttpRequest & { body?: unknown; caller?: Caller }) => Promise<HttpResponse> {
   return async (request) => {
+    const { traceId, disclosure, caller } = request;
     const clock = startCpuClock();
     const budget = newBudget(undefined, clock.cpuMs);
     try {
       const table = meteredTable(services.table, budget);
-      const { traceId, disclosure } = request;
-      const handler = handlerWith({ ...services, table, traceId, disclosure });
-      return await call(handler, request);
+      const own = { ...services, table, traceId, disclosure };
+      const response = await call(handlerWith(own), request);
+      const viewer = caller ?? disclosure.viewer;
+      if (viewer) await prepareRecord(own, viewer, request);
+      return response;
     } finally {
       clock.stop();
       const units = Math.round(budget.units);
-      const { traceId, route } = request;
+      const { route } = request;
       if (units >= costlyUnits)
         services.log.info('costly request', { traceId, route, units, ...budget.spent });
     }
