@@ -15,7 +15,7 @@ import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-
 import { addressUrl } from '../../shared/identity/sign-in/links.ts';
 import { loginsOf } from '../../shared/identity/sign-in/logins.ts';
 import { replacePassword } from '../../shared/identity/sign-in/password.ts';
-import { newLoginActions } from '../../shared/identity/sign-in/person-login.ts';
+import { beginLogin } from '../../shared/identity/sign-in/person-login.ts';
 import { enrolmentOf } from '../../shared/identity/sign-in/second-factor.ts';
 import { signIn } from '../../shared/identity/sign-in/sign-in.ts';
 import { enrollMfaInLogin } from '../../shared/identity/sign-in/sign-in-step.ts';
@@ -93,9 +93,7 @@ const wrong = { message: 'Email or password is invalid' };
 
 async function openLogin(): Promise<string> {
   const id = randomUUID();
-  await services.table.transact(
-    newLoginActions({ id, userId, clientId: '', scope: 'openid', codeChallenge }, services.now()),
-  );
+  await beginLogin(services, { id, userId, clientId: '', scope: 'openid', codeChallenge });
   return id;
 }
 

@@ -17,7 +17,7 @@ import { changeProject } from '../../shared/identity/projects/change-settings.ts
 import { deleteProject } from '../../shared/identity/projects/delete-project.ts';
 import { endUser, forgetUser } from '../../shared/identity/projects/forget-user.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
-import { newLoginActions } from '../../shared/identity/sign-in/person-login.ts';
+import { beginLogin } from '../../shared/identity/sign-in/person-login.ts';
 import { reindex } from '../../shared/store/items/reindex.ts';
 import { overtaken } from '../faults/inject.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
@@ -149,7 +149,7 @@ describe('people of a deleted Project', () => {
     await invite(stays, both);
     const userId = (await userOf(only)) ?? '';
     const login = { id: 'login-1', userId, clientId: '', scope: 'openid' };
-    await services.table.transact(newLoginActions(login, services.now()));
+    await beginLogin(services, login);
     await services.table.write([
       { ...keys.password(userId), hash: 'x' },
       { ...keys.mfa(userId), seed: 'x', lastStep: 1 },

@@ -24,13 +24,14 @@ import {
 import { goOn, inFiles, moveExport } from '../../shared/records/export/go-on.ts';
 import { inPages, notesInMemory } from '../../shared/records/export/page.ts';
 import { exportPages } from '../../shared/records/export/walk.ts';
+import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { isResourceType, resourceTypes } from '../../shared/store/index/registry.ts';
 import { actionsOf, createActions, deleteChange, updateChange } from '../../shared/store/items/change.ts';
 import { isStanding } from '../../shared/store/items/content.ts';
 import { streamUnread, violationsIn } from '../setup/violations.ts';
 import { putItems, readKept } from '../upgrade/kept-table.ts';
 import { scanAll } from './scan-all.ts';
-import { getItem, newProject, type Stage, startStage } from './stage.ts';
+import { callsOf, getItem, newProject, type Stage, startStage } from './stage.ts';
 
 /** A table in which everything was used. */
 const upgrade = join(import.meta.dirname, '..', 'upgrade');
@@ -248,6 +249,35 @@ test('of the log holds the runs of Bots, with their code or without', async () =
   expect(alone.some((line) => line.includes('"execute"'))).toBe(true);
   const withCode = await found({ ...log, code: true });
   expect(withCode.filter((line) => line.startsWith('AuditEvent '))).toEqual(alone);
+});
+
+test('looks once for the version that was the newest, whatever is changed while it goes on', async () => {
+  const caller = await newProject(stage);
+  const id = 'busy';
+  const put = (text: string) =>
+    carryOut(stage.services, caller, [
+      { kind: 'update', type: 'Basic', id, body: { resourceType: 'Basic', id, code: { text } } },
+    ]);
+  const looks = async (versions: number) => {
+    for (let n = 0; n < versions; n++) {
+      stage.clock.nowMs += 1;
+      await put(`before ${n}`);
+    }
+    const until = new Date(stage.clock.nowMs).toISOString();
+    stage.clock.nowMs += 1;
+    await put('after');
+    const source = { table: stage.services.table, project: caller.project, notes: notesInMemory() };
+    const wanted = { ...patients, types: ['Basic'], until };
+    const lines: string[] = [];
+    const calls = await callsOf(stage.client, async () => {
+      for await (const page of exportPages(source, wanted)) lines.push(...page.lines.map(({ text }) => text));
+    });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(`before ${versions - 1}`);
+    return calls.length;
+  };
+  const few = await looks(10);
+  expect(await looks(30)).toBeLessThan(few + 5);
 });
 
 test('of a time that has not come is empty', async () => {

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TOTP, URI } from 'otpauth';
+import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
+import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
 import { acceptActions } from '../../shared/identity/invitations/accept.ts';
 import { choicesOf } from '../../shared/identity/invitations/choices.ts';
@@ -15,12 +17,19 @@ import { provision } from '../../shared/identity/projects/provision.ts';
 import { chooseMembership } from '../../shared/identity/sign-in/choose-membership.ts';
 import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
 import { addressUrl, resetUrl } from '../../shared/identity/sign-in/links.ts';
-import { endLogin, loginOf, loginsOf } from '../../shared/identity/sign-in/logins.ts';
+import {
+  endLogin,
+  endLogins,
+  idOfLogin,
+  loginOf,
+  loginsOf,
+  mostLogins,
+} from '../../shared/identity/sign-in/logins.ts';
 import { reauthenticate, switchProject } from '../../shared/identity/sign-in/own-login.ts';
 import { disableMfa, renewRecoveryCodes } from '../../shared/identity/sign-in/own-mfa.ts';
 import { replacePassword } from '../../shared/identity/sign-in/password.ts';
 import { changePassword, replaceForgotten } from '../../shared/identity/sign-in/passwords.ts';
-import { newLoginActions } from '../../shared/identity/sign-in/person-login.ts';
+import { beginLogin } from '../../shared/identity/sign-in/person-login.ts';
 import type { AccountServices } from '../../shared/identity/sign-in/proof.ts';
 import {
   countCodeOfLogin,
@@ -72,7 +81,7 @@ const login = () =>
 async function openLogin(): Promise<string> {
   const id = randomUUID();
   const of = { id, userId, clientId: '', scope: 'openid', codeChallenge };
-  await services.table.transact(newLoginActions(of, services.now()));
+  await beginLogin(services, of);
   return id;
 }
 
@@ -122,7 +131,7 @@ async function ownMembership() {
 async function signedIn({ mfa = false } = {}): Promise<Caller> {
   const loginId = randomUUID();
   const of = { id: loginId, userId, clientId: '', scope: 'openid', codeChallenge, ...(mfa ? { mfa } : {}) };
-  await services.table.transact(newLoginActions(of, services.now()));
+  await beginLogin(services, of);
   return chosen(loginId);
 }
 
@@ -608,5 +617,39 @@ describe('a second factor is enrolled', () => {
   ])('never %s', async (_what, factor) => {
     await expect(enrol(factor)).rejects.toMatchObject({ name: 'ConditionFailed' });
     expect(await getItem(services, keys.mfa(userId))).toMatchObject(factor);
+  });
+});
+
+describe('who has begun very many logins', () => {
+  const idsOf = async () => new Set((await loginsOf(services, userId)).map(idOfLogin));
+
+  test('has two hundred at most: those that were only begun end first, and nothing is left of them to be read', async () => {
+    const granted = await openLogin();
+    await services.table.update({
+      Key: keys.login(granted),
+      UpdateExpression: 'SET granted = :true',
+      ExpressionAttributeValues: { ':true': true },
+    });
+    const begun: string[] = [];
+    for (let n = 0; n < mostLogins + 30; n++) {
+      stage.clock.nowMs += 1;
+      begun.push(await openLogin());
+    }
+    const alive = await idsOf();
+    expect(alive.size).toBeLessThanOrEqual(mostLogins);
+    expect([granted, begun[0] ?? '', begun.at(-1) ?? ''].map((id) => alive.has(id))).toEqual([
+      ...[true, false, true],
+    ]);
+    expect((await getItem(services, keys.login(begun[0] ?? '')))?.revoked).toBe(true);
+    const { pk } = keys.userLogin(userId, '');
+    const mirrors = (await scanAll(stage.client, stage.tableName, pk)).filter(({ loginId }) => loginId);
+    expect(mirrors.length).toBeLessThanOrEqual(mostLogins);
+  });
+
+  test('ends them all, whatever a request may cost', async () => {
+    await Promise.all(Array.from({ length: 60 }, openLogin));
+    const table = meteredTable(services.table, newBudget(10));
+    await endLogins({ ...services, table }, userId);
+    expect(await idsOf()).toEqual(new Set());
   });
 });

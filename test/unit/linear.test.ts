@@ -187,6 +187,16 @@ test('the path of a patch draws on the budget for each element that it looks at'
   expect(budget.spent.comparisons).toBeGreaterThan(20 * 5000);
 });
 
+test('what the path of a patch asks for draws on the budget for all that its names lead to', async () => {
+  const given = Array.from({ length: 5000 }, () => ({ id: 'x', extension: [{ url: 'u' }] }));
+  const path = "Patient.where(contact.extension.url='z')";
+  const spend = { elements: 0 };
+  await patchOperations({ contact: given }, 'Patient', { type: 'delete', path }, (elements) => {
+    spend.elements += elements;
+  });
+  expect(spend.elements).toBeGreaterThan(3 * 5000);
+});
+
 test('a JSON Patch draws on the budget for each value that it moves', () => {
   let values = 0;
   const patching = beginPatch({ a: Array.from({ length: 1000 }, () => []) }, (some) => {

@@ -1,13 +1,17 @@
 import { boolean, exactOptional, type InferInput, number, object, optional, picklist, string } from 'valibot';
+import { inParallel } from '../../base/in-parallel.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
+import { unlimitedBudget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
 import { readAll } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { inlineResource } from '../../store/items/content.ts';
+import { inChunks, inlineResource } from '../../store/items/content.ts';
+import { batch } from '../../store/items/versions.ts';
 import { isOwnClient } from '../gate/access-token.ts';
 import type { MailKind, SecurityEvent } from '../mail/letters.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
@@ -76,16 +80,61 @@ export function idOfLogin({ pk }: Pick<Login, 'pk'>): string {
   return pk.replace(/^L#/, '');
 }
 
-/** A person's logins that are alive, whatever they were made for. */
-export async function loginsOf({ table }: Services, userId: string): Promise<Login[]> {
+/** What leads to all of a person's logins, but those that are over by their time. */
+async function mirrorsOf({ table, now }: Services, userId: string): Promise<Item[]> {
   const { pk, sk: prefix } = keys.userLogin(userId, '');
-  const mirrors = await readAll(table, pk, { prefix });
-  const wanted = mirrors.map(({ loginId }) => keys.login(String(loginId)));
-  const found = await table.read(wanted);
-  return wanted.flatMap((key) => {
-    const login = loginOf(found.get(key));
-    return login && login.revoked !== true ? [login] : [];
-  });
+  const mirrors = await readAll(whole(table), pk, { prefix });
+  return mirrors.filter(({ ttl }) => Number(ttl) * 1000 > now());
+}
+
+async function readLogins({ table }: Services, mirrors: readonly Item[]): Promise<Login[]> {
+  const found = await whole(table).read(mirrors.map(keyOfLogin));
+  return mirrors.flatMap((mirror) => loginOf(found.get(keyOfLogin(mirror))) ?? []);
+}
+
+/** Whoever has made many is not to keep a person from ending them by what a request may cost. */
+function whole(table: Table): Table {
+  return drawingOn(table, unlimitedBudget);
+}
+
+function keyOfLogin({ loginId }: Item): Key {
+  return keys.login(String(loginId));
+}
+
+/** A person's logins that are alive, whatever they were made for. */
+export async function loginsOf(services: Services, userId: string): Promise<Login[]> {
+  const logins = await readLogins(services, await mirrorsOf(services, userId));
+  return logins.filter(({ revoked }) => revoked !== true);
+}
+
+/** A person has no more at once, as far as they were made by signing in. */
+export const mostLogins = 200;
+const endedTogether = 20;
+
+/**
+ * For who begins another login: where a person has as many as there may be, some end, those first that were only begun,
+ * then those that were made first.
+ */
+export async function makeRoom(services: Services, userId: string): Promise<void> {
+  const mirrors = await mirrorsOf(services, userId);
+  if (mirrors.length < mostLogins) return;
+  const logins = await readLogins(services, mirrors);
+  const alive = logins.filter(({ revoked }) => revoked !== true);
+  const isBegun = ({ granted }: Login) => (granted === true ? 1 : 0);
+  const over = alive
+    .toSorted((a, b) => isBegun(a) - isBegun(b) || a.createdAtMs - b.createdAtMs)
+    .slice(0, Math.max(0, alive.length - mostLogins + endedTogether));
+  await endAll(services, over);
+  const ended = new Set([...over, ...logins.filter(({ revoked }) => revoked === true)].map(idOfLogin));
+  const left = mirrors.filter(({ loginId }) => ended.has(String(loginId)));
+  // What has no login yet is left: a program's is written beside it.
+  const removed = left.map(({ pk, sk }) => ({ name: 'session', remove: { pk, sk } }));
+  for (const some of inChunks(removed, batch)) await whole(services.table).transact(some);
+}
+
+/** Ends them, some at once. */
+export async function endAll(services: Services, logins: readonly Login[]): Promise<void> {
+  await inParallel(logins, 10, (login) => endLogin(whole(services.table), idOfLogin(login)));
 }
 
 /**
@@ -110,9 +159,9 @@ export async function endLogin(table: Table, loginId: string): Promise<boolean> 
  */
 export async function endLogins(services: Services, userId: string, keep?: string): Promise<void> {
   for (;;) {
-    const alive = (await loginsOf(services, userId)).map(idOfLogin).filter((id) => id !== keep);
+    const alive = (await loginsOf(services, userId)).filter((login) => idOfLogin(login) !== keep);
     if (alive.length === 0) return;
-    for (const id of alive) await endLogin(services.table, id);
+    await endAll(services, alive);
   }
 }
 

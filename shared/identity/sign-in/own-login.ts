@@ -11,7 +11,7 @@ import { findIssuer } from '../issuers/issuer.ts';
 import { requireRedirectUri } from '../memberships/program.ts';
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
 import { aliveAction, loginOf } from './logins.ts';
-import { newLoginActions } from './person-login.ts';
+import { beginLogin } from './person-login.ts';
 import {
   type AccountServices,
   proofEntries,
@@ -133,8 +133,8 @@ export async function switchProject(
     needsMfa: issuer === undefined && hasFactor && mfa !== true,
     replaces: { loginId: caller.loginId, project: caller.project, profile: actor.profile },
   };
-  const started = [...newLoginActions(login, services.now()), aliveAction(caller.loginId)];
-  await services.table.transact(started).catch(orThrow(() => unauthorized('login ended')));
+  const begun = beginLogin(services, login, [aliveAction(caller.loginId)]);
+  await begun.catch(orThrow(() => unauthorized('login ended')));
   if (login.needsMfa) return { login: login.id, mfaRequired: true };
   const choices = await choicesWithin(services, login);
   const others = choices.filter(({ membership }) => membership.id !== caller.membershipId);

@@ -10,15 +10,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import {
-  aliveAction,
-  endLogin,
-  endLogins,
-  idOfLogin,
-  type Login,
-  loginsOf,
-  noticeActions,
-} from './logins.ts';
+import { aliveAction, endAll, endLogins, idOfLogin, type Login, loginsOf, noticeActions } from './logins.ts';
 
 const derive = promisify(argon2);
 
@@ -190,7 +182,7 @@ export async function replacePassword(
   const hash = await hashPassword(password);
   const others = (await loginsOf(services, userId)).filter((login) => idOfLogin(login) !== keep);
   const most = mostInOne - provided.length;
-  for (const login of others.slice(most)) await endLogin(services.table, idOfLogin(login));
+  await endAll(services, others.slice(most));
   const seen = seenHash === undefined ? { if: 'attribute_not_exists(pk)' } : stillHash(seenHash);
   await services.table.transact([
     { name: 'password', put: { ...keys.password(userId), hash }, ...seen },

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hashClientSecret, newClientSecret } from '../../carry/keys/credential.ts';
+import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { accessTokenSeconds } from '../gate/access-token.ts';
 import { getsRefreshTokens } from '../policies/smart-scope.ts';
-import type { Login } from './logins.ts';
+import { type Login, makeRoom } from './logins.ts';
 
 /** A code is good for one exchange within this time. */
 export const codeMs = 5 * 60_000;
@@ -45,13 +46,23 @@ export interface NewPersonLogin
   createdAtMs?: number;
 }
 
-/** The login, and its mirror under the User, by which all of a person's logins are found. */
-export function newLoginActions(login: NewPersonLogin, nowMs: number): Action[] {
-  const [put, mirror] = newLoginItems(login, nowMs);
-  return [
+/**
+ * Begins a login: it, and its mirror under the User, by which all of a person's logins are found.
+ * @param provided what must hold for it
+ * @throws {ConditionFailed} naming what of it does not
+ */
+export async function beginLogin(
+  services: Services,
+  login: NewPersonLogin,
+  provided: readonly Action[] = [],
+): Promise<void> {
+  await makeRoom(services, login.userId);
+  const [put, mirror] = newLoginItems(login, services.now());
+  await services.table.transact([
     { name: 'new login', put },
     { name: 'new session', put: mirror },
-  ];
+    ...provided,
+  ]);
 }
 
 /** What the items of a login have whose membership is known already, beside their keys. */

@@ -28,7 +28,7 @@ import {
   unchangedPassword,
   verifyPassword,
 } from './password.ts';
-import { newLoginActions } from './person-login.ts';
+import { beginLogin } from './person-login.ts';
 import { secondFactorOf } from './second-factor.ts';
 import { nextStep, type SignInStep } from './sign-in-step.ts';
 
@@ -63,8 +63,7 @@ export async function signIn(
   if (choices.length === 0 || (clientProject && clientProject !== wanted)) return fail(sourceTry);
   await Promise.all([takeBack(), sourceTry.signedIn()]);
 
-  const actions = [...newLoginActions(login, services.now()), unchangedPassword(userId, hash)];
-  await services.table.transact(actions).catch(orThrow(refused));
+  await beginLogin(services, login, [unchangedPassword(userId, hash)]).catch(orThrow(refused));
   return nextStep(services, login, choices);
 }
 

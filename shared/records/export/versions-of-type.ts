@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../base/json.ts';
 import { parseReference } from '../../base/resource.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { keys, versionPrefix } from '../../carry/table/keys.ts';
-import { queryOf, readPages } from '../../carry/table/pages.ts';
+import { keys } from '../../carry/table/keys.ts';
+import { readPages } from '../../carry/table/pages.ts';
 import { invitationOf } from '../../identity/invitations/state.ts';
 import {
   historyIndex,
@@ -97,24 +97,27 @@ async function linesOfEntry(
   return linesOfState(source, item, { file: type, name });
 }
 
-/** The version of a resource that was the newest at `until`. */
-async function newestAt(
-  { table, project }: ExportSource,
+/** Of each export, of resources that have changed since it began: the version that was the newest then. */
+const newestOf = new WeakMap<ExportSource, Map<string, Promise<unknown>>>();
+
+/** The version of a resource that was the newest at `until`: looked for once, however many versions it has. */
+function newestAt(
+  source: ExportSource,
   { until }: ExportScope,
   { type, id }: Entry,
   head: Item,
 ): Promise<unknown> {
-  if (String(head.lastUpdated) <= until) return head.versionId;
-  const { pk, sk } = keys.version(project, type, id, { lastUpdated: until, versionId: '~' });
-  const { items } = await table.query({
-    ...queryOf(pk, { from: versionPrefix, to: sk }),
-    ScanIndexForward: false,
-    Limit: 1,
-  });
-  if (items[0]?.doubtful !== true) return items[0]?.versionId;
-  // Whether it counts is known by those after it.
-  const versions = listVersions(table, head, { expected: String(head.versionId) });
-  for await (const { item } of versions) {
+  if (String(head.lastUpdated) <= until) return Promise.resolve(head.versionId);
+  const known = newestOf.get(source) ?? new Map<string, Promise<unknown>>();
+  newestOf.set(source, known);
+  const newest = known.get(`${type}/${id}`) ?? findNewest(source, until, head);
+  known.set(`${type}/${id}`, newest);
+  return newest;
+}
+
+async function findNewest({ table }: ExportSource, until: string, head: Item): Promise<unknown> {
+  // Whether one counts is known by those after it.
+  for await (const { item } of listVersions(table, head, { expected: String(head.versionId) })) {
     if (String(item.lastUpdated) <= until) return item.versionId;
   }
   return undefined;

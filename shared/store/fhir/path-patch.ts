@@ -230,7 +230,7 @@ async function findPath(
   for (const step of steps) {
     spend(nodes.length * (step.kind === 'where' ? step.path.length : 1));
     if (step.kind === 'at') nodes = nodes.slice(step.index).slice(0, 1);
-    else if (step.kind === 'where') nodes = nodes.filter(({ value }) => holds(value, step));
+    else if (step.kind === 'where') nodes = nodes.filter(({ value }) => holds(value, step, spend));
     else {
       const [parent] = nodes;
       if (!parent) return { nodes, last: undefined };
@@ -263,9 +263,17 @@ function parsePath(path: string): PathStep[] {
   return steps;
 }
 
-function holds(value: unknown, { path, value: wanted }: Extract<PathStep, { kind: 'where' }>): boolean {
+function holds(
+  value: unknown,
+  { path, value: wanted }: Extract<PathStep, { kind: 'where' }>,
+  spend: (elements: number) => void,
+): boolean {
   let found: unknown[] = [value];
-  for (const name of path) found = found.flatMap((one) => [fieldsOf(one)[name]].flat());
+  for (const name of path) {
+    // Each name of a list leads to all that its entries hold.
+    found = found.flatMap((one) => fieldsOf(one)[name] ?? []);
+    spend(found.length);
+  }
   return found.some((one) => isDeepStrictEqual(one, wanted));
 }
 

@@ -22,7 +22,7 @@ import { hasSignedInRecently, signedInAtMs } from '../../policies/recent-sign-in
 import { chooseMembership } from '../choose-membership.ts';
 import { requireLink } from '../invitation-of-link.ts';
 import { loginOf } from '../logins.ts';
-import { isMadeFor, newLoginActions } from '../person-login.ts';
+import { beginLogin, isMadeFor } from '../person-login.ts';
 import { renewActions } from '../proof.ts';
 import type { ExternalServices } from './start-external.ts';
 
@@ -181,7 +181,7 @@ async function newLogin(
   const { clientId, scope, codeChallenge, codeChallengeMethod, redirectUri, nonce } = request;
   const id = services.newId();
   const asked = { clientId, onlyProject, scope, codeChallenge, codeChallengeMethod, redirectUri, nonce };
-  await services.table.transact(newLoginActions({ id, userId, ...asked, ...made }, services.now()));
+  await beginLogin(services, { id, userId, ...asked, ...made });
   return id;
 }
 
