@@ -160,10 +160,12 @@ export const keepAccount: Step = async (recovery, item, prepared) => {
       `User/${id} has another address since: mails, those that reset a password too, go to the one before`,
     );
   }
-  const factor = found.get(mfaKey);
-  if (factor && !isDeepStrictEqual(factor, before.get(mfaKey))) {
+  const [factor, factorBefore] = [found.get(mfaKey), before.get(mfaKey)];
+  if (factor?.seed !== undefined && !isDeepStrictEqual(factor, factorBefore)) {
     await recovery.table.put(factor);
     prepared.credentialsKept += 1;
+  } else if (factor?.seed === undefined && factorBefore?.seed !== undefined) {
+    prepared.open.push(`User/${id} had a second factor taken off since, and has it again`);
   }
 };
 

@@ -21,8 +21,8 @@ export function openQueues<const Of extends Purpose>(
 }
 
 /**
- * The handler of a function that the queue of a purpose feeds. A schedule lets it sweep up, and try again what it had
- * given up. Nobody else may invoke it.
+ * The handler of a function that the queue of a purpose feeds. A schedule lets it try again what it had given up, and
+ * then sweep up. Nobody else may invoke it.
  * @param work on the parsed body of a message; may be given one twice
  * @param more.mayWait whether it throws `Later` for messages that have to wait
  */
@@ -38,8 +38,8 @@ export function queueHandler(
   const feed = mayWait ? sqsFeed(requireVariable(env, queue)) : undefined;
   return async (event) => {
     if ('Records' in event) return consume(services, event.Records, work, feed);
-    await sweep?.();
     await retryDead(services, dead, work);
+    await sweep?.();
     return { batchItemFailures: [] };
   };
 }

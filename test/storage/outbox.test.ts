@@ -87,6 +87,14 @@ describe('the mail of an invitation', () => {
     expect(await getItem(services, outboxKey(id))).toBeUndefined();
   });
 
+  test('comes back unsent from an address that the mail service takes none for', async () => {
+    const id = await invite(person({ email: `jérôme-${services.newId()}@example.org` }));
+    await sendMail(services, outboxKey(id));
+    expect(sent).toEqual([]);
+    expect(await getItem(services, outboxKey(id))).toBeUndefined();
+    expect(await invitationOf(id)).toMatchObject({ delivery: 'bounced' });
+  });
+
   test('is sent at once, whichever answer of the table is lost', async () => {
     const fault = faultKinds['is not answered'];
     for (let n = 1, attempts = 1; n <= attempts; n += 1) {

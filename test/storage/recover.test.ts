@@ -160,13 +160,15 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   );
   await table.write(before);
 
-  const factor = { ...keys.mfa(enrolled.pk.slice(2)), secret: 'since' };
+  const factor = { ...keys.mfa(enrolled.pk.slice(2)), seed: 'since' };
+  const takenOff = keys.mfa(moved.pk.slice(2));
+  await table.write([{ ...takenOff, seed: 'then' }]);
   const said = { ...keys.issuer(project, 'said'), clientId: 'since' };
   const link = { ...keys.userSubject(enrolled.pk.slice(2), project, 'i'), subjectKey: second.pk };
   const secrets = { ...keys.botSecrets(project, 'b'), secrets: ['since'] };
   const named = { ...second, userId: enrolled.pk.slice(2) };
   await lost.write(
-    [factor, said, link, secrets, named, { ...moved, email: 'other' }],
+    [factor, said, link, secrets, named, { ...moved, email: 'other' }, { ...takenOff, earlier: 1 }],
     [erased, first, keys.issuer(project, 'gone'), laneKey(made)],
   );
   const set = (Key: Key, name: string, value: unknown) =>
@@ -187,6 +189,7 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   const has = (name: RegExp) => expect.arrayContaining([expect.stringMatching(name)]);
   for (const name of [
     /^User\/moved.* has another address since/,
+    /^User\/moved.* had a second factor taken off since, and has it again/,
     /^User\/erased.* was erased since/,
     /^AccessPolicy\/.* was changed since/,
     /^Project\/.* has had other settings since: .*fetchHosts/,
@@ -195,6 +198,7 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
     expect(prepared.open).toEqual(has(name));
   for (const item of [factor, said, link, secrets, named])
     expect(await getItem({ table }, item)).toEqual(item);
+  expect(await getItem({ table }, takenOff)).toMatchObject({ seed: 'then' });
   for (const key of [first, keys.issuer(project, 'gone'), laneKey(made), start])
     expect(await getItem({ table }, key)).toBeUndefined();
   expect(await getItem({ table }, keys.issuer(project, 'same'))).toBeDefined();

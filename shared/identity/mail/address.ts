@@ -21,6 +21,11 @@ export function normaliseAddress(text: string): string | undefined {
   return address;
 }
 
+/** SES takes no address whose local part is not ASCII, however often it is tried. @param address normalised */
+export function isMailable(address: string): boolean {
+  return /^[\x21-\x7e]+$/.test(address);
+}
+
 /** Only letters, digits, hyphens and dots: the URL parser behind domainToASCII would cut off a path or a line end. */
 function domainOf(text: string): string {
   return /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u.test(text) ? domainToASCII(text) : '';

@@ -8,6 +8,7 @@ import { inlineResource } from '../../store/items/content.ts';
 import { auditAction, operator, targetOf } from '../audit/audit-event.ts';
 import { stayingAction } from '../projects/settings.ts';
 import { normaliseAddress } from './address.ts';
+import type { Mail } from './letters.ts';
 
 /** Which mail of which invitation. */
 interface InvitationMail {
@@ -27,6 +28,15 @@ interface MailEvent {
 /** With these the mail service names the invitation again. */
 export function mailTags({ project, membershipId, generation }: InvitationMail): Record<string, string> {
   return { project, membership: membershipId, generation: String(generation) };
+}
+
+/** What SES would publish of an invitation that it does not take. */
+export function bounceOf({ to, tags = {} }: Pick<Mail, 'to' | 'tags'>): object {
+  const named = Object.entries(tags).map(([name, value]) => [name, [value]]);
+  return {
+    ...{ eventType: 'Bounce', bounce: { bounceType: 'Permanent' } },
+    mail: { tags: Object.fromEntries(named), destination: [to] },
+  };
 }
 
 /**

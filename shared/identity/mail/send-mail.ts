@@ -1,3 +1,4 @@
+import { inParallel } from '../../base/in-parallel.ts';
 import { isKeyOf, recordOf } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import { count } from '../../carry/table/counter.ts';
@@ -5,7 +6,9 @@ import type { Item } from '../../carry/table/item.ts';
 import { type Key, keys, outboxPartitions } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
 import { readItem } from '../../carry/table/table.ts';
+import { isMailable } from './address.ts';
 import { type Mail, type MailKind, type SecurityEvent, securityEvents, securityMail } from './letters.ts';
+import { bounceOf, noteMailEvent } from './mail-event.ts';
 import {
   addressChangedOfItem,
   confirmationOfItem,
@@ -132,6 +135,11 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
   if (!mail) return dropMail(services, item);
 
   if (!(await claim(services, item))) return;
+  if (!isMailable(mail.to)) {
+    // It comes back before it is sent: whoever invited them sees that.
+    if (mail.tags) await noteMailEvent(services, bounceOf(mail));
+    return dropMail(services, item);
+  }
   if (!(await countAll(services, mail.to, kind.quotas))) {
     services.log.info('mail quota of this address is used up', { kind: item.kind });
     return dropMail(services, item);
@@ -147,15 +155,18 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
   await dropMail(services, item);
 }
 
+/** So many unsent mails are tried at once. */
+const triedTogether = 10;
+
 /** Tries every unsent mail once more. One that fails again stays for the next sweep. */
 export async function sweep(services: OutboxServices): Promise<void> {
   for (const partition of outboxPartitions()) {
     for await (const page of readPages(services.table, partition)) {
-      for (const { pk, sk } of page) {
-        await sendMail(services, { pk, sk }).catch((error: Error) => {
+      await inParallel(page, triedTogether, ({ pk, sk }) =>
+        sendMail(services, { pk, sk }).catch((error: Error) => {
           services.log.error('mail not sent', { error: error.name });
-        });
-      }
+        }),
+      );
     }
   }
 }
