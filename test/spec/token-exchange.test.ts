@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mostExchanges } from '../../shared/identity/tokens/token-exchange.ts';
 import { Browser } from '../issuer/browser.ts';
 import {
   type OwnIssuer,
@@ -318,4 +319,16 @@ describe('a sign-in with a bad ID token comes back refused', () => {
     expect(back.searchParams.get('error')).toBe('access_denied');
     expect(back.searchParams.get('code')).toBeNull();
   });
+});
+
+test('an exchange is one of five hundred in an hour, for a person and Project', async () => {
+  await join();
+  const { json } = await exchange(mine());
+  const { id } = (await at.me(json.access_token)).json.user;
+  const [counter] = await portico.local.scan(`RATE#exchange#${id}#`);
+  if (!counter) throw new Error('Nothing counts them');
+  await portico.local.store.put({ ...counter, count: mostExchanges - 1 });
+  expect((await exchange(mine())).status).toBe(200);
+  const { status, headers } = await exchange(mine());
+  expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
 });

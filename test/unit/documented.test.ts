@@ -227,6 +227,7 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `are, ten in ${attemptMinutes} minutes`,
       `ten in ${attemptMinutes} minutes are the most of one person`,
       `takes it back within ${constant('shared/identity/sign-in/undo-address.ts', 'undoMs') / 3_600_000} hours`,
+      `up to ${constant('shared/identity/tokens/token-exchange.ts', 'mostExchanges')} an hour`,
       `up to ${constant('shared/identity/sign-in/logins.ts', 'mostLogins')} logins`,
       `had been for ${constant('shared/identity/sign-in/undo-address.ts', 'undoMs') / 3_600_000} hours`,
       `for one address in ${attemptMinutes} minutes`,

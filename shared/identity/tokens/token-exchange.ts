@@ -1,4 +1,6 @@
+import { Refusal } from '../../base/refusal.ts';
 import { credentialOf } from '../../carry/keys/credential.ts';
+import { countRate } from '../../carry/table/counter.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { tokenSeconds } from '../gate/idle-time.ts';
@@ -17,11 +19,15 @@ import { type ClientRequest, OAuthError, parseScope } from './token-request.ts';
 const tokenType = 'urn:ietf:params:oauth:token-type:';
 const types = ['id_token', 'access_token', 'jwt'].map((name) => tokenType + name);
 
+/** Of one person, an hour and Project: each makes a login, and all of a person's are ended when their password changes. */
+export const mostExchanges = 500;
+
 /**
  * A person's client exchanges a token that a configured issuer signed for our client there (RFC 8693).
  * It creates nobody, links nobody and accepts nothing: the subject followed an invitation before. Of several
  * memberships `membership_id` picks one.
  * @throws {OAuthError} invalid_request for whatever is wrong with the token (RFC 8693 section 2.2.2)
+ * @throws {Refusal} throttled
  */
 export async function tokenExchange(
   services: WithIssuers<TokenServices>,
@@ -60,6 +66,12 @@ export async function tokenExchange(
   const head = now.get(projectKey);
   const projectResource = inlineResource('Project', head);
   if (!projectResource) throw unknownSubject();
+  const counted = await countRate(services, project, `exchange#${userId}`);
+  const retryAfterSeconds = counted.over(mostExchanges);
+  if (retryAfterSeconds !== undefined) {
+    const text = `More than ${mostExchanges} exchanges for one person in this hour: use each token for as long as it is good`;
+    throw new Refusal('throttled', text, { retryAfterSeconds });
+  }
   const login = { id: loginId, userId, clientId, scope, ...made };
   await Promise.all([
     services.table.write(chosenLoginItems(login, services.now(), chosen)),

@@ -19,7 +19,7 @@ import { referencesOf } from '../../store/index/reference.ts';
 import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, valuesOf } from '../../store/index/value.ts';
 import { inChunks } from '../../store/items/content.ts';
-import { batch, readHeads } from '../../store/items/versions.ts';
+import { batch, headsInTurn } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';
 import { newSearch, openHit, type SearchReader, type SearchSource } from '../../store/search/hit.ts';
@@ -138,7 +138,7 @@ export async function readReferenced(
   for (const [type, ids] of wanted) {
     const search = newSearch(reader, type, [], { lookUps: 0 });
     if (search.isJudged) reader.table.budget.spend('items', ids.size);
-    for (const head of (await readHeads(search, type, [...ids])).values()) {
+    for await (const [, head] of headsInTurn(search, type, ids)) {
       const hit = await openHit(search, head);
       if (hit) included.add(hit.resource, hit.characters);
     }

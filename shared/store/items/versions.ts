@@ -100,16 +100,20 @@ export async function standingState(table: Table, head: Item): Promise<OpenedRes
 /** DynamoDB: a batch reads a hundred items. */
 export const batch = 100;
 
-/** The heads of the resources that exist, by their ids. */
+/** The heads of the resources that exist, by their ids. @param attributes beside the keys; all when left out */
 export async function readHeads(
   { table, project }: ProjectTable,
   type: string,
   ids: readonly string[],
+  attributes?: readonly string[],
 ): Promise<Map<string, Item>> {
   const heads = await Promise.all(
     inChunks([...new Set(ids)], batch).map(async (some) => {
       const wanted = some.map((id) => [id, keys.resource(project, type, id)] as const);
-      const found = await table.read(wanted.map(([, key]) => key));
+      const found = await table.read(
+        wanted.map(([, key]) => key),
+        attributes,
+      );
       return wanted.flatMap(([id, key]) => {
         const item = found.get(key);
         return isStanding(item) ? [[id, item] as const] : [];
@@ -117,4 +121,29 @@ export async function readHeads(
     }),
   );
   return new Map(heads.flat());
+}
+
+/** So many bytes of heads are read together, as far as those before tell; a head has up to 350 KB. */
+const bytesTogether = 4 * 1024 * 1024;
+const firstHeads = 25;
+
+/** The same for who opens one after the other: only some are in memory at once, fewer where they are large. */
+export async function* headsInTurn(
+  of: ProjectTable,
+  type: string,
+  ids: Iterable<string>,
+): AsyncGenerator<[string, Item]> {
+  const all = [...new Set(ids)];
+  for (let at = 0, size = firstHeads; at < all.length; ) {
+    const heads = await readHeads(of, type, all.slice(at, at + size));
+    at += size;
+    const bytes = [...heads.values()].reduce((sum, head) => sum + contentBytes(head), 1);
+    size = Math.min(4 * batch, Math.ceil((bytesTogether * heads.size) / bytes) || size);
+    yield* heads;
+  }
+}
+
+/** Of what a head holds itself. */
+export function contentBytes({ content }: Item): number {
+  return typeof content === 'string' || content instanceof Uint8Array ? content.length : 0;
 }

@@ -10,9 +10,9 @@ import { type KeyRange, shards } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
 import { parametersOf, type SearchParameter } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { charactersSeen, inChunks, openState } from '../items/content.ts';
+import { charactersSeen, openState } from '../items/content.ts';
 import type { TypeTable } from '../items/read-ranges.ts';
-import { batch, readHeads } from '../items/versions.ts';
+import { batch, contentBytes, headsInTurn, readHeads } from '../items/versions.ts';
 import { alternativesOf, type Filter, matchesAll } from './filter.ts';
 
 /** On whose behalf a search reads. */
@@ -217,28 +217,39 @@ export async function* sortedHits(
   search.spend(all.length);
   const ranked: { rank: Rank; head: Item | undefined }[] = [];
   let bytes = 0;
-  for (const some of inChunks(all, 4 * batch)) {
-    for (const [id, head] of await readHeads(reader, type, some)) {
-      const rank = await rankOfHead(search, id, head);
-      if (!rank || (after?.by === 'rank' && compareRanks(rank, after, sort) <= 0)) continue;
-      bytes += sizeOf(head);
-      ranked.push({ rank, head: bytes <= mostKeptBytes ? head : undefined });
-    }
+  const isByTime = sort.every(({ parameter }) => parameter.code === '_lastUpdated');
+  const heads = isByTime
+    ? await readHeads(reader, type, all, ['lastUpdated', 'deleted'])
+    : headsInTurn(reader, type, all);
+  for await (const [id, head] of heads) {
+    const rank = isByTime ? timeRank(search, id, head) : await rankOfHead(search, id, head);
+    if (!rank || (after?.by === 'rank' && compareRanks(rank, after, sort) <= 0)) continue;
+    bytes += contentBytes(head);
+    ranked.push({ rank, head: isByTime || bytes > mostKeptBytes ? undefined : head });
   }
   ranked.sort((a, b) => compareRanks(a.rank, b.rank, sort));
-  for (const { rank, head } of ranked) {
-    const item = head ?? (await readHeads(reader, type, [rank.id])).get(rank.id);
-    const hit = item && (await openHit(search, item));
-    if (hit) yield { ...hit, position: { by: 'rank', ...rank } };
+  const ranks = new Map(ranked.map(({ rank }) => [rank.id, rank]));
+  for await (const [id, head] of isByTime ? headsInTurn(reader, type, ranks.keys()) : keptOrReadAgain()) {
+    const [hit, rank] = [await openHit(search, head), ranks.get(id)];
+    if (hit && rank) yield { ...hit, position: { by: 'rank', ...rank } };
+  }
+
+  async function* keptOrReadAgain(): AsyncGenerator<[string, Item]> {
+    for (const { rank, head } of ranked) {
+      const item = head ?? (await readHeads(reader, type, [rank.id])).get(rank.id);
+      if (item) yield [rank.id, item];
+    }
   }
 }
 
-/** A head tells its own `_lastUpdated`; for every other order it must be opened. */
+/** A head tells its own `_lastUpdated`. */
+function timeRank({ sort }: Search, id: string, head: Item): Rank {
+  return { values: sort.map(() => String(head.lastUpdated)), id };
+}
+
+/** For every other order it must be opened. */
 async function rankOfHead(search: Search, id: string, head: Item): Promise<Rank | undefined> {
   const { sort } = search;
-  if (sort.every(({ parameter }) => parameter.code === '_lastUpdated')) {
-    return { values: sort.map(() => String(head.lastUpdated)), id };
-  }
   const hit = await openHit(search, head);
   return hit && { values: sort.map((key) => sortValueOf(hit.resource, key)), id };
 }
@@ -260,8 +271,4 @@ function compareRanks(a: Rank, b: Rank, sort: readonly SortKey[]): number {
   }
   if (a.id === b.id) return 0;
   return a.id < b.id === (sort[0]?.descending ?? false) ? 1 : -1;
-}
-
-function sizeOf({ content }: Item): number {
-  return typeof content === 'string' || content instanceof Uint8Array ? content.length : 0;
 }

@@ -9,7 +9,7 @@ import { valuesOf } from '../index/value.ts';
 import { inChunks } from '../items/content.ts';
 import { type PositionedValue, readCursor, takePage, writeCursor } from '../items/page.ts';
 import { countEntries, fewIdsIn, idsBeingWritten, sortKeysIn } from '../items/read-ranges.ts';
-import { batch, readHeads } from '../items/versions.ts';
+import { batch, headsInTurn } from '../items/versions.ts';
 import { alternativesOf, createFilter, type Filter, unindexed } from './filter.ts';
 import { findHits, orderedRanges, sourcesOf } from './find-hits.ts';
 import {
@@ -232,10 +232,8 @@ async function countProven(search: Search, ranges: readonly KeyRange[], most: nu
 
 async function countOpened(search: Search, ids: readonly string[]): Promise<number> {
   let count = 0;
-  for (const some of inChunks(ids, batch)) {
-    for (const head of (await readHeads(search, search.type, some)).values()) {
-      if (await openHit(search, head)) count++;
-    }
+  for await (const [, head] of headsInTurn(search, search.type, ids)) {
+    if (await openHit(search, head)) count++;
   }
   return count;
 }
