@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { type SigningIn, signingIn } from './signing-in.ts';
+import { until } from './subscribing.ts';
 
 let portico: Portico;
 let at: SigningIn;
@@ -97,11 +98,17 @@ describe('a refresh token', () => {
     const first = await signedIn();
     const second = (await at.refresh(first.refresh_token)).json;
     const third = (await at.refresh(second.refresh_token)).json;
+    const profile = String((await at.me(third.access_token)).json.membership.profile.reference);
     expectInvalidGrant(await at.refresh(first.refresh_token));
     for (const { access_token } of [first, second, third]) {
       expect((await at.me(access_token)).status).toBe(401);
     }
     expectInvalidGrant(await at.refresh(third.refresh_token));
+    const [entry] = await until(async () => {
+      const { json } = await portico.api('GET', `fhir/R4/AuditEvent?subtype=sign-out-reuse&agent=${profile}`);
+      return json.entry;
+    }, 'an entry');
+    expect(entry.resource.agent).toMatchObject([{ who: { reference: profile } }]);
   });
 
   test('shown again at once, because its answer got lost, gives the same successor', async () => {

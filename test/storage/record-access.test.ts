@@ -90,16 +90,18 @@ test('AuditEvents of what is shown are on the budget of the request, which is re
   const resource = await create('Basic', { code: { text: 'x' }, extension });
   noteWhole(disclosure, resource);
   noteShown(disclosure, resource);
-  const eventsOf = async (units: number, hasWritten = false) => {
+  const eventsOf = async (units: number, hasWritten = false, route = answered.route) => {
     const budget = newBudget(units);
     if (hasWritten) budget.spend('writes', 1);
     const table = meteredTable(stage.services.table, budget);
     disclosure.eventsPaid = 0;
-    await prepareRecord({ ...stage.services, table }, caller, { ...answered, disclosure });
+    await prepareRecord({ ...stage.services, table }, caller, { ...answered, route, disclosure });
     return disclosure.eventsPaid;
   };
   expect(await eventsOf(1000)).toBe(10);
   await expect(eventsOf(500)).rejects.toMatchObject({ kind: 'too-costly' });
+  // It cannot be fetched in parts.
+  expect(await eventsOf(500, false, 'GET /fhir/R4/bulkdata/export/{id}/{file}')).toBe(10);
   // What was written stands: it is answered, and what is not recorded any more is told in the log.
   expect(await eventsOf(500, true)).toBe(4);
   const { services } = stage;

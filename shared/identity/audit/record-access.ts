@@ -118,6 +118,10 @@ async function readContexts(
   });
 }
 
+const exportedFile: keyof typeof interactions = 'GET /fhir/R4/bulkdata/export/{id}/{file}';
+/** Whoever fetches it cannot ask for less: it holds some 3 MB, at most a record for each 100 characters. */
+const unitsOfFile = 50_000;
+
 /**
  * What the record of an answer takes is of its request and its budget, before it is sent.
  * @throws {Refusal} too-costly where more is shown than can be recorded; of a request that has written something those
@@ -131,6 +135,7 @@ export async function prepareRecord(
   const { traceId, disclosure } = answered;
   await readContexts(services, { project, traceId }, disclosure);
   const { budget } = services.table;
+  if (answered.route === exportedFile) budget.raiseTo(unitsOfFile);
   const pay = () => {
     for (const entities of eventsOf(answered, patientsAmong(disclosure))) {
       // Each is found by all that it names.

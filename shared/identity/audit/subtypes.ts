@@ -4,6 +4,7 @@ export const subtypes = [
   'reauthenticate',
   'sign-out',
   'sign-out-idle',
+  'sign-out-reuse',
   'revoke-login',
   'refused',
   'invite',

@@ -7,7 +7,7 @@ import { tokenSeconds, usedAt } from '../gate/idle-time.ts';
 import { isStillTrusted } from '../issuers/issuer.ts';
 import { signedInAtMs } from '../policies/recent-sign-in.ts';
 import { getsRefreshTokens } from '../policies/smart-scope.ts';
-import { endLogin, idOfLogin, type Login, loginOf } from '../sign-in/logins.ts';
+import { idOfLogin, type Login, loginOf } from '../sign-in/logins.ts';
 import {
   challengeOf,
   newRefreshToken,
@@ -47,7 +47,7 @@ export async function authorizationCode(
   if (!login || !matchesClientSecret(code.secret, login.codeHash)) throw invalidGrant();
   const isLate = Number(login.codeExpiresAtMs) <= services.now();
   if (isLate || login.granted === true || login.revoked === true || !isProven(request, login)) {
-    await endLogin(services.table, loginId);
+    await endAndRecord(services, login, login.granted === true ? 'sign-out-reuse' : 'sign-out');
     throw invalidGrant();
   }
   const { clientId, project, membershipId } = login;
@@ -63,7 +63,7 @@ export async function authorizationCode(
   const more = { nonce: login.nonce, refreshToken: refresh?.text };
   const answer = await tokensOf(services, login, { ...granted, scope }, more);
   if (!(await spendCode(services, login, refresh))) {
-    await endLogin(services.table, loginId);
+    await endAndRecord(services, login, 'sign-out-reuse');
     throw invalidGrant();
   }
   await noteUse(services, of.clientId, credentialOf(found.get(keys.client(of.clientId))));
@@ -192,7 +192,7 @@ export async function refreshTokens(services: TokenServices, request: ClientRequ
     noteUse(services, clientId, credentialOf(found.get(keys.client(clientId)))),
   ]);
   if (refreshToken === undefined) {
-    await endLogin(services.table, token.loginId);
+    await endAndRecord(services, login, 'sign-out-reuse');
     throw invalidRefreshToken();
   }
   return { ...answer, refresh_token: refreshToken };

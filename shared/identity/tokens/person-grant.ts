@@ -149,7 +149,7 @@ export function hasGoneIdle(
 export async function endAndRecord(
   services: TokenServices,
   login: Login,
-  subtype: 'sign-out' | 'sign-out-idle' = 'sign-out',
+  subtype: 'sign-out' | 'sign-out-idle' | 'sign-out-reuse' = 'sign-out',
 ): Promise<void> {
   if (login.revoked === true || !(await endLogin(services.table, idOfLogin(login)))) return;
   const { project, membershipId } = login;

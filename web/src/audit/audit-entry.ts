@@ -52,6 +52,7 @@ export const deeds = [
   { value: 'reauthenticate', label: 'Signed in once more' },
   { value: 'sign-out', label: 'Signed out' },
   { value: 'sign-out-idle', label: 'Was signed out: nothing was done' },
+  { value: 'sign-out-reuse', label: 'Was signed out: a code or token came again, perhaps stolen' },
   { value: 'revoke-login', label: 'Ended a session' },
   { value: 'refused', label: 'Was refused' },
   { value: 'invite', label: 'Invited' },
