@@ -119,10 +119,12 @@ export async function makeRoom(services: Services, userId: string): Promise<void
   const mirrors = await mirrorsOf(services, userId);
   if (mirrors.length < mostLogins) return;
   const logins = await readLogins(services, mirrors);
-  const alive = logins.filter(({ revoked }) => revoked !== true);
-  const isBegun = ({ granted }: Login) => (granted === true ? 1 : 0);
+  // Of exchanged tokens, whose logins had no code, there are so many an hour.
+  const isBySignIn = ({ granted, grantedBy }: Login) => granted !== true || grantedBy !== undefined;
+  const alive = logins.filter((login) => login.revoked !== true && isBySignIn(login));
+  const grants = ({ granted }: Login) => (granted === true ? 1 : 0);
   const over = alive
-    .toSorted((a, b) => isBegun(a) - isBegun(b) || a.createdAtMs - b.createdAtMs)
+    .toSorted((a, b) => grants(a) - grants(b) || a.createdAtMs - b.createdAtMs)
     .slice(0, Math.max(0, alive.length - mostLogins + endedTogether));
   await endAll(services, over);
   const ended = new Set([...over, ...logins.filter(({ revoked }) => revoked === true)].map(idOfLogin));

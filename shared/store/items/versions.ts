@@ -137,10 +137,18 @@ export async function* headsInTurn(
   for (let at = 0, size = firstHeads; at < all.length; ) {
     const heads = await readHeads(of, type, all.slice(at, at + size));
     at += size;
-    const bytes = [...heads.values()].reduce((sum, head) => sum + contentBytes(head), 1);
-    size = Math.min(4 * batch, Math.ceil((bytesTogether * heads.size) / bytes) || size);
+    size = togetherAfter(heads.values()) ?? size;
     yield* heads;
   }
+}
+
+/** How many more may be in memory at once, as far as these tell; undefined when they tell nothing. */
+export function togetherAfter(heads: Iterable<Item>): number | undefined {
+  const bytes = [...heads].map(contentBytes);
+  const all = bytes.reduce((sum, one) => sum + one, 0);
+  return bytes.length === 0
+    ? undefined
+    : Math.min(batch, Math.ceil((bytesTogether * bytes.length) / (all + 1)));
 }
 
 /** Of what a head holds itself. */

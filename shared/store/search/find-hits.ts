@@ -13,7 +13,7 @@ import {
   openInTurn,
   type RangeReader,
 } from '../items/read-ranges.ts';
-import { batch, readHeads } from '../items/versions.ts';
+import { batch, readHeads, togetherAfter } from '../items/versions.ts';
 import { type Filter, unindexed } from './filter.ts';
 import { findEntries } from './find-entries.ts';
 import {
@@ -275,7 +275,7 @@ async function* matching(
       places.set(candidate.id, place);
       if (hit) yield { ...hit, position: positionOf(candidate) };
     }
-    size = batch;
+    size = togetherAfter(heads.values()) ?? batch;
   }
 }
 
