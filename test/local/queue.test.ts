@@ -287,7 +287,7 @@ describe('dead letters', () => {
     expect(store.count('dead')).toBe(30);
   });
 
-  test('of the function that the queue feeds are tried when a schedule calls it, after its sweep', async () => {
+  test('of the function that the queue feeds are tried when a schedule calls it, before its sweep', async () => {
     const variables = { AUDIT_QUEUE: urlOf('work'), AUDIT_DEAD_LETTERS: urlOf('dead') };
     const did: unknown[] = [];
     const handler = queueHandler(variables, 'audit', { log }, async (body) => void did.push(body), {
@@ -301,7 +301,7 @@ describe('dead letters', () => {
     expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
     expect([did.splice(0), store.count('dead')]).toEqual([['fed'], 1]);
     expect(await handler({ source: 'aws.events' })).toEqual({ batchItemFailures: [] });
-    expect([did, store.count('dead')]).toEqual([['sweep', 'dead'], 0]);
+    expect([did, store.count('dead')]).toEqual([['dead', 'sweep'], 0]);
   });
 
   test.each([true, false])(

@@ -442,7 +442,9 @@ if (!isDeployed) {
     const secret = new URL(enrollUri).searchParams.get('secret') ?? 'none';
     expect(secret.length).toBe(32);
     const item = (await portico.local.store.read([keys.mfa(user)])).get(keys.mfa(user));
-    expect(Object.keys(item ?? {}).sort()).toEqual(['earlier', 'lastStep', 'pk', 'recovery', 'seed', 'sk']);
+    expect(Object.keys(item ?? {}).sort()).toEqual([
+      ...['earlier', 'enrolledAtMs', 'lastStep', 'pk', 'recovery', 'seed', 'sk'],
+    ]);
     expect(JSON.stringify(await portico.local.scan())).not.toContain(secret);
   });
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
+import { keys } from '../../shared/carry/table/keys.ts';
 import { ageAll } from '../spec/aging.ts';
 import { mailedConfirmation, mailedUndo } from '../spec/mailed-link.ts';
 import { newPerson, type TestPerson, tokenOf } from '../spec/people.ts';
@@ -131,6 +132,9 @@ describeInBrowser('a person who signed in more than five minutes ago', () => {
     const uri = new URL((await api('auth/mfa/status')).json.enrollUri);
     const totp = new TOTP({ secret: Secret.fromBase32(String(uri.searchParams.get('secret'))) });
     await api('auth/mfa/enroll', { token: totp.generate({ timestamp: Date.now() - 30_000 }) });
+    // One that was enrolled lately would not be asked for.
+    const Key = keys.mfa(person.userId);
+    await app.portico.local.store.update({ Key, UpdateExpression: 'REMOVE enrolledAtMs' });
     const email = newAddress();
     const body = [{ op: 'replace', path: '/email', value: email }];
     await app.portico.api('PATCH', `fhir/R4/User/${person.userId}`, { token, body });
