@@ -133,9 +133,9 @@ export async function prepareRecord(
   answered: Pick<Answered, 'route' | 'params' | 'traceId' | 'disclosure'>,
 ): Promise<void> {
   const { traceId, disclosure } = answered;
-  await readContexts(services, { project, traceId }, disclosure);
   const { budget } = services.table;
   if (answered.route === exportedFile) budget.raiseTo(unitsOfFile);
+  await readContexts(services, { project, traceId }, disclosure);
   const pay = () => {
     for (const entities of eventsOf(answered, patientsAmong(disclosure))) {
       // Each is found by all that it names.
