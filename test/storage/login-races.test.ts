@@ -622,6 +622,22 @@ describe('a second factor is enrolled', () => {
 
 describe('who has begun very many logins', () => {
   const idsOf = async () => new Set((await loginsOf(services, userId)).map(idOfLogin));
+  /** As they are left by many sign-ins, one after the other. */
+  const written = async (many: number, more: object) => {
+    const ids: string[] = Array.from({ length: many }, () => randomUUID());
+    const fromMs = stage.clock.nowMs;
+    stage.clock.nowMs += many;
+    const ttl = Math.ceil(services.now() / 1000) + 3600;
+    const items = ids.flatMap((id, n) => [
+      { ...keys.userLogin(userId, id), loginId: id, ttl },
+      {
+        ...{ ...keys.login(id), kind: 'person', subject: userId, clientId: '', scope: 'openid' },
+        ...{ createdAtMs: fromMs + n, ttl, ...more },
+      },
+    ]);
+    await services.table.write(items);
+    return ids;
+  };
   const grant = async (grantedBy: object) => {
     stage.clock.nowMs += 1;
     const key = keys.login(await openLogin());
@@ -632,11 +648,8 @@ describe('who has begun very many logins', () => {
   test('has two hundred at most: those that were only begun end first, and nothing is left of them to be read', async () => {
     const granted = await grant({ grantedBy: 'an exchange of its code' });
     const exchanged = await grant({});
-    const begun: string[] = [];
-    for (let n = 0; n < mostLogins + 30; n++) {
-      stage.clock.nowMs += 1;
-      begun.push(await openLogin());
-    }
+    const begun = await written(mostLogins, {});
+    for (let n = 0; n < 5; n++) begun.push(await openLogin());
     const alive = await idsOf();
     expect(alive.size).toBeLessThanOrEqual(mostLogins + 1);
     const looked = [granted, exchanged, begun[0] ?? '', begun.at(-1) ?? ''];
@@ -649,8 +662,8 @@ describe('who has begun very many logins', () => {
 
   test('loses of those whose codes were exchanged the oldest, and of tokens of an issuer none', async () => {
     const exchanged = await grant({});
-    const all: string[] = [];
-    for (let n = 0; n < mostLogins + 5; n++) all.push(await grant({ grantedBy: 'c' }));
+    const all = await written(mostLogins, { granted: true, grantedBy: 'an exchange of its code' });
+    for (let n = 0; n < 5; n++) all.push(await grant({ grantedBy: 'an exchange of its code' }));
     const alive = await idsOf();
     expect([exchanged, all[0] ?? '', all.at(-1) ?? ''].map((id) => alive.has(id))).toEqual([
       true,
