@@ -22,6 +22,8 @@ export interface Disclosure {
   contexts: Map<string, readonly string[]>;
   /** Who sees it, where the route has no caller and has found out itself. */
   viewer?: Viewer;
+  /** The Patients that what is shown is about, once that has been looked for. */
+  patients?: readonly string[];
   /** How many AuditEvents of what is shown the request has paid for. */
   eventsPaid: number;
   /** Whether what is shown was written by the request, which has an audit entry of its own. */

@@ -672,6 +672,36 @@ describe('who has begun very many logins', () => {
     ]);
   });
 
+  test('by the issuer of a Project ends those alone that this issuer has vouched for', async () => {
+    const theirs = { granted: true, grantedBy: 'a code', issuerProject: 'b' };
+    const mine = await grant({ grantedBy: 'a code' });
+    const vouched = await written(mostLogins + 5, theirs);
+    await beginLogin(services, {
+      ...{ id: randomUUID(), userId, clientId: '', scope: 'openid', codeChallenge, issuerProject: 'b' },
+    });
+    const alive = await idsOf();
+    expect([mine, vouched[0] ?? '', vouched.at(-1) ?? ''].map((id) => alive.has(id))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test('leaves nothing of those that ended by their time, but where a login may be on its way', async () => {
+    const ids = await written(mostLogins + 10, {});
+    await services.table.write(
+      [],
+      ids.map((id) => keys.login(id)),
+    );
+    const days = Math.ceil(services.now() / 1000) + 30 * 86_400;
+    const long = ids.slice(5);
+    await services.table.write(long.map((id) => ({ ...keys.userLogin(userId, id), loginId: id, ttl: days })));
+    await openLogin();
+    const { pk } = keys.userLogin(userId, '');
+    const mirrors = (await scanAll(stage.client, stage.tableName, pk)).filter(({ loginId }) => loginId);
+    expect(mirrors).toHaveLength(5 + 1);
+  });
+
   test('ends them all, whatever a request may cost', async () => {
     await Promise.all(Array.from({ length: 60 }, openLogin));
     const table = meteredTable(services.table, newBudget(10));

@@ -99,9 +99,13 @@ test('AuditEvents of what is shown are on the budget of the request, which is re
     return disclosure.eventsPaid;
   };
   expect(await eventsOf(1000)).toBe(10);
+  const shownBefore = [...disclosure.shown];
   await expect(eventsOf(500)).rejects.toMatchObject({ kind: 'too-costly' });
+  // It has shown nothing, and nothing is recorded of it.
+  expect(disclosure).toMatchObject({ eventsPaid: 0, patients: [], shown: new Set() });
+  for (const one of shownBefore) disclosure.shown.add(one);
   // It cannot be fetched in parts.
-  expect(await eventsOf(500, false, 'GET /fhir/R4/bulkdata/export/{id}/{file}')).toBe(10);
+  expect(await eventsOf(500, false, 'GET /fhir/R4/bulkdata/export/{id}/{file}')).toBe(4);
   // What was written stands: it is answered, and what is not recorded any more is told in the log.
   expect(await eventsOf(500, true)).toBe(4);
   const { services } = stage;

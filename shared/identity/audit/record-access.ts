@@ -119,13 +119,11 @@ async function readContexts(
 }
 
 const exportedFile: keyof typeof interactions = 'GET /fhir/R4/bulkdata/export/{id}/{file}';
-/** Whoever fetches it cannot ask for less: it holds some 3 MB, at most a record for each 100 characters. */
-const unitsOfFile = 50_000;
 
 /**
  * What the record of an answer takes is of its request and its budget, before it is sent.
- * @throws {Refusal} too-costly where more is shown than can be recorded; of a request that has written something those
- *   entries are lost, and the log says so
+ * @throws {Refusal} too-costly where more is shown than can be recorded; of a request that has written something, and of a
+ *   file of an export, which cannot be fetched in parts, those entries are lost, and the log says so
  */
 export async function prepareRecord(
   services: Pick<Services, 'table' | 'log'>,
@@ -133,18 +131,26 @@ export async function prepareRecord(
   answered: Pick<Answered, 'route' | 'params' | 'traceId' | 'disclosure'>,
 ): Promise<void> {
   const { traceId, disclosure } = answered;
-  const { budget } = services.table;
-  if (answered.route === exportedFile) budget.raiseTo(unitsOfFile);
   await readContexts(services, { project, traceId }, disclosure);
+  const { budget } = services.table;
+  const patients = patientsAmong(disclosure);
+  disclosure.patients = patients;
   const pay = () => {
-    for (const entities of eventsOf(answered, patientsAmong(disclosure))) {
+    for (const entities of eventsOf(answered, patients)) {
       // Each is found by all that it names.
       budget.spend('items', 1 + entities.length);
       disclosure.eventsPaid += 1;
     }
   };
-  if (budget.spent.writes === 0) pay();
-  else await orLost(services, traceId, pay);
+  if (budget.spent.writes > 0 || answered.route === exportedFile) return orLost(services, traceId, pay);
+  try {
+    pay();
+  } catch (error) {
+    // Nothing is shown, then.
+    disclosure.shown.clear();
+    Object.assign(disclosure, { eventsPaid: 0, patients: [] });
+    throw error;
+  }
 }
 
 /** Who was answered: by a token, or on the way to one. */
@@ -178,7 +184,7 @@ export async function recordAccess(
 ): Promise<void> {
   const { traceId, disclosure } = answered;
   const shown = [...disclosure.shown];
-  const patients = patientsAmong(disclosure);
+  const patients = disclosure.patients ?? patientsAmong(disclosure);
   await orLost(services, traceId, () => writeLines(services, caller, answered, { shown, patients }));
   if (caller) await keepEvents(services, caller, answered, patients);
 }

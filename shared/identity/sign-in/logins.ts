@@ -107,29 +107,45 @@ export async function loginsOf(services: Services, userId: string): Promise<Logi
   return logins.filter(({ revoked }) => revoked !== true);
 }
 
-/** A person has no more at once, as far as they were made by signing in. */
+/** A person has no more at once, as far as they were made by signing in; as many by the issuers of each Project. */
 export const mostLogins = 200;
 const endedTogether = 20;
 
+interface LoginToCome {
+  userId: string;
+  /** Whose issuer vouches for it; undefined for a password and for an issuer of the stage. */
+  issuerProject?: string | undefined;
+  /** How long what leads to a login without refresh tokens is kept. */
+  briefSeconds: number;
+}
+
 /**
  * For who begins another login: where a person has as many as there may be, some end, those first that were only begun,
- * then those that were made first.
+ * then those that were made first. A Project's own issuer ends those alone that it has vouched for.
  */
-export async function makeRoom(services: Services, userId: string): Promise<void> {
+export async function makeRoom(
+  services: Services,
+  { userId, issuerProject, briefSeconds }: LoginToCome,
+): Promise<void> {
   const mirrors = await mirrorsOf(services, userId);
   if (mirrors.length < mostLogins) return;
   const logins = await readLogins(services, mirrors);
   // Of exchanged tokens, whose logins had no code, there are so many an hour.
   const isBySignIn = ({ granted, grantedBy }: Login) => granted !== true || grantedBy !== undefined;
-  const alive = logins.filter((login) => login.revoked !== true && isBySignIn(login));
+  const isOfThese = (login: Login) => isBySignIn(login) && login.issuerProject === issuerProject;
+  const alive = logins.filter((login) => login.revoked !== true && isOfThese(login));
   const grants = ({ granted }: Login) => (granted === true ? 1 : 0);
   const over = alive
     .toSorted((a, b) => grants(a) - grants(b) || a.createdAtMs - b.createdAtMs)
     .slice(0, Math.max(0, alive.length - mostLogins + endedTogether));
   await endAll(services, over);
-  const ended = new Set([...over, ...logins.filter(({ revoked }) => revoked === true)].map(idOfLogin));
-  const left = mirrors.filter(({ loginId }) => ended.has(String(loginId)));
-  // What has no login yet is left: a program's is written beside it.
+  const known = new Map(logins.map((login) => [idOfLogin(login), login]));
+  const untilSeconds = services.now() / 1000 + briefSeconds;
+  const left = mirrors.filter(({ loginId, ttl }) => {
+    const login = known.get(String(loginId));
+    // One without a login that ends soon may be of an exchange, which writes the two beside each other.
+    return login ? login.revoked === true || over.includes(login) : Number(ttl) > untilSeconds;
+  });
   const removed = left.map(({ pk, sk }) => ({ name: 'session', remove: { pk, sk } }));
   for (const some of inChunks(removed, batch)) await whole(services.table).transact(some);
 }

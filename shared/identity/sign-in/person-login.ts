@@ -34,6 +34,8 @@ const longestLoginSeconds = 30 * 86_400;
 
 /** A person has this long to give a second factor and to choose a membership. */
 const choosingMs = 2 * codeMs;
+/** A login without refresh tokens ends no later. */
+const briefSeconds = Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
 
 /** A login of a person who has shown who they are; which membership it is for comes later. */
 export interface NewPersonLogin
@@ -56,7 +58,8 @@ export async function beginLogin(
   login: NewPersonLogin,
   provided: readonly Action[] = [],
 ): Promise<void> {
-  await makeRoom(services, login.userId);
+  const { userId, issuerProject } = login;
+  await makeRoom(services, { userId, issuerProject, briefSeconds });
   const [put, mirror] = newLoginItems(login, services.now());
   await services.table.transact([
     { name: 'new login', put },
@@ -86,9 +89,7 @@ export function chosenLoginItems(
 }
 
 function newLoginItems({ id, userId, ...login }: NewPersonLogin, nowMs: number): [Item, Item] {
-  const mirrorSeconds = getsRefreshTokens(login.scope)
-    ? longestLoginSeconds
-    : Math.ceil(choosingMs / 1000) + accessTokenSeconds + 60;
+  const mirrorSeconds = getsRefreshTokens(login.scope) ? longestLoginSeconds : briefSeconds;
   return [
     {
       ...keys.login(id),
