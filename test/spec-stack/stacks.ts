@@ -21,7 +21,7 @@ interface Running extends Place {
 
 const quickHashing = fileURLToPath(new URL('../setup/quick-hashing.cjs', import.meta.url));
 
-/** What files leave in a table slows those that look through it. */
+/** Beyond this a table is begun anew: its file may be in memory. */
 const fullBytes = 128 * 1024 * 1024;
 
 /**

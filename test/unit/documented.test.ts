@@ -170,6 +170,8 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `${number(stageThrottle.rate)} of the stage`,
       `deliveries at once (${queues.deliveries.mostConcurrent}) | a Project ${mostOfProject}, a Subscription five; with more than ${mostOfProject} Subscriptions`,
       `an address has ${number(constant('infra/stage.ts', 'usual'))} in five minutes`,
+      `${constant('shared/identity/sign-in/logins.ts', 'mostLogins')} by signing in`,
+      `for them ${constant('shared/identity/tokens/token-exchange.ts', 'mostExchanges')} an hour`,
       `an account's ${number(stage.accountConcurrency)} executions`,
       `${shareOf('login', stage, { source: 's' })} people of a clinic`,
       `(${code('PORTICO_ACCOUNT_CONCURRENCY')}, ${number(constant('infra/local/stack.ts', 'accountConcurrency'))})`,

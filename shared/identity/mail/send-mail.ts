@@ -137,6 +137,7 @@ export async function sendMail(services: OutboxServices, outboxKey: Key): Promis
   if (!(await claim(services, item))) return;
   if (!isMailable(mail.to)) {
     // It comes back before it is sent: whoever invited them sees that.
+    services.log.info('the mail service takes no such address', { kind: item.kind });
     if (mail.tags) await noteMailEvent(services, bounceOf(mail));
     return dropMail(services, item);
   }

@@ -80,11 +80,10 @@ export function idOfLogin({ pk }: Pick<Login, 'pk'>): string {
   return pk.replace(/^L#/, '');
 }
 
-/** What leads to all of a person's logins, but those that are over by their time. */
-async function mirrorsOf({ table, now }: Services, userId: string): Promise<Item[]> {
+/** What leads to all of a person's logins. */
+function mirrorsOf({ table }: Services, userId: string): Promise<Item[]> {
   const { pk, sk: prefix } = keys.userLogin(userId, '');
-  const mirrors = await readAll(whole(table), pk, { prefix });
-  return mirrors.filter(({ ttl }) => Number(ttl) * 1000 > now());
+  return readAll(whole(table), pk, { prefix });
 }
 
 async function readLogins({ table }: Services, mirrors: readonly Item[]): Promise<Login[]> {
@@ -111,22 +110,17 @@ export async function loginsOf(services: Services, userId: string): Promise<Logi
 export const mostLogins = 200;
 const endedTogether = 20;
 
-interface LoginToCome {
-  userId: string;
-  /** Whose issuer vouches for it; undefined for a password and for an issuer of the stage. */
-  issuerProject?: string | undefined;
-  /** How long what leads to a login without refresh tokens is kept. */
-  briefSeconds: number;
-}
-
 /**
  * For who begins another login: where a person has as many as there may be, some end, those first that were only begun,
  * then those that were made first. A Project's own issuer ends those alone that it has vouched for.
+ * @param of.issuerProject whose issuer vouches for the new one; undefined for a password and for an issuer of the stage
+ * @param of.briefSeconds how long the mirror of a login without refresh tokens is kept
  */
 export async function makeRoom(
   services: Services,
-  { userId, issuerProject, briefSeconds }: LoginToCome,
+  of: { userId: string; issuerProject: string | undefined; briefSeconds: number },
 ): Promise<void> {
+  const { userId, issuerProject, briefSeconds } = of;
   const mirrors = await mirrorsOf(services, userId);
   if (mirrors.length < mostLogins) return;
   const logins = await readLogins(services, mirrors);
@@ -134,9 +128,9 @@ export async function makeRoom(
   const isBySignIn = ({ granted, grantedBy }: Login) => granted !== true || grantedBy !== undefined;
   const isOfThese = (login: Login) => isBySignIn(login) && login.issuerProject === issuerProject;
   const alive = logins.filter((login) => login.revoked !== true && isOfThese(login));
-  const grants = ({ granted }: Login) => (granted === true ? 1 : 0);
+  const rank = ({ granted }: Login) => (granted === true ? 1 : 0);
   const over = alive
-    .toSorted((a, b) => grants(a) - grants(b) || a.createdAtMs - b.createdAtMs)
+    .toSorted((a, b) => rank(a) - rank(b) || a.createdAtMs - b.createdAtMs)
     .slice(0, Math.max(0, alive.length - mostLogins + endedTogether));
   await endAll(services, over);
   const known = new Map(logins.map((login) => [idOfLogin(login), login]));
