@@ -115,6 +115,13 @@ describe('an issuer that is asked for a sign-in anew', () => {
     const just = await joinHonest('just', { admin: true }, { auth_time: seconds() - 10 });
     const longAgo = await joinHonest('long ago', { admin: true }, { auth_time: seconds() - 600 });
     expect([await isAsked(just.token), await isAsked(longAgo.token)]).toEqual([false, true]);
+    // Nothing is to be renewed then; a login that has ended meanwhile is refused all the same.
+    const browser = new Browser();
+    const { json } = await external.begin(browser, just.token);
+    const claims = { sub: 'just', auth_time: seconds() - 60 };
+    await portico.api('POST', 'oauth2/logout', { token: just.token });
+    const back = await browser.follow(callbackOf(honest, json.location, claims), external.appUri);
+    expect(errorOf(back)).toBe('access_denied');
   });
 
   test('is asked for nobody else’s login, nor for one that it did not vouch for', async () => {

@@ -250,7 +250,7 @@ describe('showing again who one is', () => {
   });
 
   test('with a code of the second factor does the same, once', async () => {
-    const { token, call, again, email } = await late();
+    const { userId, token, call, again, email } = await late();
     await again({ password });
     const totp = URI.parse((await call('GET', 'auth/mfa/status')).json.enrollUri) as TOTP;
     const { json } = await call('POST', 'auth/mfa/enroll', {
@@ -267,6 +267,9 @@ describe('showing again who one is', () => {
     expect((await again({ token: json.recoveryCodes[0] })).status).toBe(200);
     expect((await again({ token: json.recoveryCodes[0] })).status).toBe(400);
     await mailsTo(portico, email, 'A recovery code was used');
+    const events = (await portico.local.scan('#AuditEvent#')).map(({ content }) => String(content));
+    const isUse = (event: string) => event.includes('use-recovery-code') && event.includes(`User/${userId}`);
+    expect(events.filter(isUse)).toHaveLength(1);
   });
 
   test('is refused to a wrong password, and counted as a sign-in is', async () => {

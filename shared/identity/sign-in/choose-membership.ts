@@ -13,6 +13,7 @@ import { patientsOf } from '../policies/rules.ts';
 import { nameOf, noteViewer } from './invitation-of-link.ts';
 import { isAlive, type Login, loginOf, signInAgain } from './logins.ts';
 import { codeMs, newLoginCode } from './person-login.ts';
+import { recoveredAction } from './proof.ts';
 
 /** A login whose app asks whose record it is for, of a member with several patients. */
 export interface LoginPatients {
@@ -92,8 +93,11 @@ export async function finishWith(
 ): Promise<LoginCode | LoginPatients> {
   const chosen = await choosePatient(services, login, standing, patient);
   if ('ask' in chosen) return chosen.ask;
+  const { membership, userId } = standing;
+  const profile = membership.profile.reference;
+  const person = { project: projectIdOf(membership), membership, subject: userId, profile };
   const extra = [
-    ...(login.recovered === true ? [recoveredAction(services, standing)] : []),
+    ...(login.recovered === true ? [recoveredAction(services, person)] : []),
     ...(login.replaces ? endActions(services, login.replaces) : []),
   ];
   return chooseMembership(services, login.id, standing, { ...chosen, extra });
@@ -115,13 +119,6 @@ function endActions(
     },
     auditAction(services, { project, agent: { reference: profile } }, event),
   ];
-}
-
-/** Tells the Project that a recovery code stood for the phone. */
-function recoveredAction(services: Services, { membership, userId }: Standing): Action {
-  const by = { project: projectIdOf(membership), agent: membership.profile };
-  const entities = [{ reference: `User/${userId}` }];
-  return auditAction(services, by, { subtype: 'use-recovery-code', action: 'E', entities });
 }
 
 /**

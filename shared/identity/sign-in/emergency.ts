@@ -29,7 +29,7 @@ import { hasSignedInRecently, requireRecentSignIn } from '../policies/recent-sig
 import { isForResourcesOnly } from '../policies/smart-scope.ts';
 import { type Login, loginOf } from './logins.ts';
 import { isMadeFor } from './person-login.ts';
-import { type AccountServices, type Proof, proofEntries, proofKeys, prove, refuseProof } from './proof.ts';
+import { type AccountServices, proofEntries, proofKeys, prove, refuseProof } from './proof.ts';
 
 /** A person takes it so often on a day (UTC): what is needed more often is no emergency. */
 const mostADay = 5;
@@ -232,7 +232,7 @@ export async function takeEmergency(
     const heads = { member: found.get(key), project: projectHead };
     const asked = { reason, policy: `AccessPolicy/${policy.id}`, minutes, nowMs: services.now() };
     const grant = newGrant(heads, asked);
-    shown ??= await showAgain(services, login, { ...proof, found, source });
+    shown ??= await showAgain(services, login, { ...proof, actor, found, source });
     const { isUnasked } = shown;
     await services.table.transact([
       ...shown.actions,
@@ -260,13 +260,13 @@ const answersWithinMs = 3000;
 async function showAgain(
   services: AccountServices,
   login: Login,
-  proof: Proof & { found: Found; source: string },
+  proof: Parameters<typeof prove>[2] & { found: Found },
 ): Promise<Shown> {
   const nothing = { actions: [], takeBack: async () => undefined };
   const { found, ...given } = proof;
   const isGiven = given.password !== undefined || given.token !== undefined;
   if (isGiven && login.issuer === undefined)
-    return { ...(await prove(services, found, { ...given, userId: login.subject })), isUnasked: false };
+    return { ...(await prove(services, found, given)), isUnasked: false };
   const isRecent = hasSignedInRecently(login, services.now());
   const isUnasked = !isRecent && login.issuer !== undefined && !(await answers(services, login.issuer));
   if (!isUnasked) requireRecentSignIn({ login }, services.now());

@@ -50,7 +50,7 @@ export async function reauthenticate(
       'invalid',
       'Who signed in at an issuer does so again: POST auth/external/reauthenticate',
     );
-  const { actions, takeBack } = await prove(services, found, { ...proof, userId, source });
+  const { actions, takeBack } = await prove(services, found, { ...proof, actor, source });
   const nowMs = services.now();
   const refused = (failed: ReadonlySet<string>) => {
     if (!failed.has('login')) refuseProof(failed);

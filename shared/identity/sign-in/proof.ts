@@ -32,6 +32,8 @@ export interface Proof {
   token?: string | undefined;
 }
 
+type Proving = Pick<Actor, 'project' | 'membership' | 'subject' | 'profile' | 'emergency'>;
+
 export const proofKeys = (userId: string): Key[] => [
   keys.password(userId),
   keys.mfa(userId),
@@ -42,6 +44,7 @@ export const proofKeys = (userId: string): Key[] => [
  * Wrong passwords are counted by person and source, wrong codes by person, apart from those of a sign-in: whoever has
  * no session of the person cannot use them up.
  * @param found has `proofKeys`
+ * @param proof.actor whose Project is told when a recovery code stands for the phone
  * @returns for the transaction of what is proven for: the password is still that one, the code is used up with it; and
  *   what takes the try of a code back, once that is written
  * @throws {Refusal} invalid, naming `password` or `token`; throttled
@@ -49,11 +52,12 @@ export const proofKeys = (userId: string): Key[] => [
 export async function prove(
   services: Services & { keyRings: KeyRings<'totp'> },
   found: Found,
-  { userId, source, password, token }: Proof & { userId: string; source: string },
+  { actor, source, password, token }: Proof & { actor: Proving; source: string },
 ): Promise<{ actions: Action[]; takeBack(): Promise<void> }> {
   if (password === undefined && token === undefined)
     throw invalidField('password', 'Give your password, or a code of your second factor');
   const wrong = invalidField('password', 'The password is not right');
+  const userId = actor.subject;
   const given = { userId, hash: passwordHashOf(found.get(keys.password(userId))), source };
   const actions =
     password === undefined ? [] : [await provePassword(services, { ...given, password }, wrong)];
@@ -65,6 +69,7 @@ export async function prove(
   if (recoveryHash(userId, token) !== undefined) {
     const email = emailOf(found.get(keys.user(userId)));
     actions.push(...noticeActions('recovery-code-used', { userId, email, nowMs }));
+    actions.push(recoveredAction(services, actor));
   }
   return { actions, takeBack };
 }
@@ -105,10 +110,16 @@ export function requirePersonal({ login: item, scope }: Pick<Actor, 'login' | 's
   throw new Refusal('forbidden', 'Only a person shows again who they are; a program asks for another token');
 }
 
+/** Tells the Project that a recovery code stood for the phone. */
+export function recoveredAction(services: Pick<Services, 'newId' | 'now'>, actor: Proving): Action {
+  const event = { subtype: 'use-recovery-code', action: 'E', entities: [ownUser(actor)] } as const;
+  return auditAction(services, actor, event);
+}
+
 /** The person of a login has shown again who they are, if it has not ended meanwhile: named `login` when it has. */
 export function renewActions(
   services: Pick<Services, 'newId' | 'now'>,
-  actor: Pick<Actor, 'project' | 'loginId' | 'membership' | 'subject' | 'profile' | 'emergency'>,
+  actor: Proving & Pick<Actor, 'loginId'>,
   atMs: number,
 ): Action[] {
   const event = { subtype: 'reauthenticate', action: 'E', entities: [ownUser(actor)] } as const;

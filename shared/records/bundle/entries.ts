@@ -168,25 +168,24 @@ export function inWaves(entries: readonly BundledRequest[]): {
   const named = new Map(
     entries.flatMap((entry) => (entry.write && entry.fullUrl ? [[entry.fullUrl, entry]] : [])),
   );
-  const needs = new Map(entries.map((entry) => [entry, neededBy(entry, named)]));
   const waves: BundledRequest[][] = [];
-  const placed = new Set<BundledRequest>();
-  let left: readonly BundledRequest[] = entries;
-  while (left.length > 0) {
-    const wave = left.filter((entry) => needs.get(entry)?.every((one) => placed.has(one)) ?? true);
+  let left = entries.map((entry) => ({ entry, needs: neededBy(entry, named) }));
+  for (;;) {
+    const wave = left.flatMap(({ entry, needs }) => (needs.size === 0 ? [entry] : []));
     if (wave.length === 0) break;
-    for (const entry of wave) placed.add(entry);
     waves.push(wave);
-    left = left.filter((entry) => !placed.has(entry));
+    left = left.filter(({ needs }) => needs.size > 0);
+    // Each wave is taken away once: at most the square of the number of entries.
+    for (const { needs } of left) for (const placed of wave) needs.delete(placed);
   }
   const text = 'The entry and others refer to each other, or to such: send them as a transaction';
-  return { waves, circular: new Map(left.map((entry) => [entry, new Refusal('invalid', text)])) };
+  return { waves, circular: new Map(left.map(({ entry }) => [entry, new Refusal('invalid', text)])) };
 }
 
 /** An entry that names itself needs no other. */
-function neededBy(entry: BundledRequest, named: ReadonlyMap<string, BundledRequest>): BundledRequest[] {
-  if (!entry.write || !('body' in entry.write) || named.size === 0) return [];
-  return [...linksIn(entry.write.body)]
-    .flatMap((link) => named.get(link) ?? [])
-    .filter((other) => other !== entry);
+function neededBy(entry: BundledRequest, named: ReadonlyMap<string, BundledRequest>): Set<BundledRequest> {
+  if (!entry.write || !('body' in entry.write) || named.size === 0) return new Set();
+  const needs = new Set([...linksIn(entry.write.body)].flatMap((link) => named.get(link) ?? []));
+  needs.delete(entry);
+  return needs;
 }

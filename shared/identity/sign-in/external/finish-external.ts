@@ -89,8 +89,9 @@ async function renewSignIn(
   const { table, now } = services;
   const made = madeBy(vouched);
   const login = loginOf(await readItem(table, keys.login(loginId)));
-  const { membershipId } = login ?? {};
-  if (!login || membershipId === undefined || project === undefined) throw notThey();
+  if (!login || login.revoked === true) throw notThey();
+  const { membershipId } = login;
+  if (membershipId === undefined || project === undefined) throw notThey();
   if ((await linkedUser(table, subjectOf(vouched), project)) !== login.subject) throw notThey();
   const head = await readItem(table, keys.resource(project, 'ProjectMembership', membershipId));
   const membership = inlineResource('ProjectMembership', head);
