@@ -14,8 +14,8 @@ export interface Viewer {
 
 /** What a request shows to its caller. */
 export interface Disclosure {
-  /** The resources that were seen to be shown, in all states, before anything was hidden; by reference. */
-  whole: Map<string, Resource[]>;
+  /** The resources that were seen to be shown, before anything was hidden; by reference, then by version. */
+  whole: Map<string, Map<string, Resource>>;
   /** References of what the answer holds. */
   shown: Set<string>;
   /** What Binaries are part of, by reference, and the Patients whose record that is, as far as it was read. */
@@ -45,9 +45,8 @@ export function newDisclosure(): Disclosure {
 export function noteWhole(disclosure: Disclosure | undefined, resource: Resource): void {
   if (!disclosure) return;
   const reference = `${resource.resourceType}/${resource.id}`;
-  const states = disclosure.whole.get(reference);
-  if (states) states.push(resource);
-  else disclosure.whole.set(reference, [resource]);
+  const states = disclosure.whole.get(reference) ?? new Map<string, Resource>();
+  disclosure.whole.set(reference, states.set(resource.meta.versionId, resource));
 }
 
 /** Notes somebody whom an answer names by a reference, without their record. */

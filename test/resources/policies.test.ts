@@ -331,6 +331,24 @@ test('a search costs the same whether a record that one may not see matches or n
     expect(await costOf(hit)).toEqual(await costOf(miss));
 });
 
+test('neither the order of what is found nor the cursor tells of what one may not see', async () => {
+  const birthDate = '1913-07-17';
+  const newPatient = (id: string, more: object) =>
+    newResource(stage, caller.project, { resourceType: 'Patient', id, ...more });
+  const address = [{ city: 'Oracle' }];
+  await newPatient('c1', { gender: 'male', address, birthDate: '1950-01-01' });
+  await newPatient('c2', { gender: 'male', address, birthDate });
+  await newPatient('c0', { gender: 'male', address, birthDate });
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
+  const query = new URLSearchParams({ 'address-city': 'oracle', birthdate: birthDate, _count: '1' });
+  const asked = () => searchResources(stage.services, caller, { type: 'Patient', query });
+  const before = await asked();
+  await newPatient('c3', { gender: 'unknown', birthDate });
+  await newPatient('c4', { gender: 'unknown', birthDate });
+  expect(before.entry).toHaveLength(1);
+  expect(await asked()).toEqual(before);
+});
+
 test('nor does it cost another number when it is the searched element that one may not see', async () => {
   const identifier = [{ system: 'urn:ssn', value: 'part' }];
   await newResource(stage, caller.project, {

@@ -163,6 +163,27 @@ test('a write of several steps is refused before the first, whatever is written 
   expect(own.filter(({ pk }) => pk.includes('#Patient#identifier#'))).toHaveLength(300 * made);
 });
 
+test.each([
+  ['batch', 2 + 8],
+  ['transaction', 2 * 20 + 3],
+])('a %s begins no read that its answer has no room for', async (type, most) => {
+  await newResource(stage, caller.project, {
+    ...{ resourceType: 'Basic', id: 'long' },
+    code: { text: 'x'.repeat(1_500_000) },
+  });
+  let begun = 0;
+  const counted: typeof readEntry = (...of) => {
+    begun += 1;
+    return readEntry(...of);
+  };
+  const entry = Array.from({ length: 20 }, () => ({ request: { method: 'GET', url: 'Basic/long' } }));
+  const services = { ...stage.services, carryOut, readEntry: counted };
+  const answer = await runBundle(services, caller, { resourceType: 'Bundle', type, entry });
+  // Of a batch those that are read first.
+  expect(statusesOf(answer).toSorted()).toEqual([...Array(2).fill('200'), ...Array(18).fill('413')]);
+  expect(begun).toBeLessThanOrEqual(most);
+});
+
 test('a JSON Patch in a batch keeps the digits of decimals, and takes no half of a character', async () => {
   const id = (await newResource(stage, caller.project, { resourceType: 'Basic', code: { text: 'x' } })).split(
     '/',

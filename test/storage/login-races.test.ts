@@ -702,6 +702,19 @@ describe('who has begun very many logins', () => {
     expect(mirrors).toHaveLength(5 + 1);
   });
 
+  test('ends those that there were, though others go on to begin', async () => {
+    const session = await signedIn();
+    const before = await Promise.all(Array.from({ length: 5 }, openLogin));
+    const begun: string[] = [];
+    // As by an issuer that is asked meanwhile, and by changes of the Project of the one that is kept.
+    const begin = async () => {
+      begun.push(await openLogin(), (await switchProject(services, session, { codeChallenge })).login);
+    };
+    await endLogins(beforeWrites(begin), userId, session.loginId);
+    expect(begun).toHaveLength(2 * before.length);
+    expect(await idsOf()).toEqual(new Set([session.loginId, ...begun]));
+  });
+
   test('ends them all, whatever a request may cost', async () => {
     await Promise.all(Array.from({ length: 60 }, openLogin));
     const table = meteredTable(services.table, newBudget(10));

@@ -162,6 +162,8 @@ test('whoever takes too long is refused, whatever it costs', () => {
   cpuMs += 1;
   busyFor(20);
   expect(() => budget.spend('items', 1)).toThrow('takes too long to compute');
+  // Nor does what comes at once after it begin.
+  expect([isLeft(budget, 0), isLeft(budget.untold(), 0)]).toEqual([false, false]);
 });
 
 test('the CPU is measured of a request that has its thread to itself', () => {

@@ -97,15 +97,16 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
   let more = 0;
   const spent = { ...nothing };
   let askedAt = performance.now();
+  let isLate = false;
   const requireTime = () => {
     const now = performance.now();
-    if (now - askedAt < askedEveryMs) return;
+    if (!isLate && now - askedAt < askedEveryMs) return;
     askedAt = now;
-    if (cpuMs() > requestCpuMs)
-      throw new Refusal(
-        'too-costly',
-        'The request costs too much: it takes too long to compute, send less at once',
-      );
+    // Once it is over nothing begins any more, of a batch no other entry either.
+    isLate ||= cpuMs() > requestCpuMs;
+    if (!isLate) return;
+    const text = 'The request costs too much: it takes too long to compute, send less at once';
+    throw new Refusal('too-costly', text);
   };
   const requireWithin = (most: number, cost: Cost, amount: number) => {
     requireTime();

@@ -73,7 +73,7 @@ function patientsAmong(disclosure: Disclosure): string[] {
 }
 
 function statesShown({ shown, whole }: Disclosure): Resource[] {
-  return [...shown].flatMap((reference) => whole.get(reference) ?? []);
+  return [...shown].flatMap((reference) => [...(whole.get(reference)?.values() ?? [])]);
 }
 
 /** What cannot be recorded is not: the log says so. */

@@ -103,7 +103,7 @@ function keyOfLogin({ loginId }: Item): Key {
 /** A person's logins that are alive, whatever they were made for. */
 export async function loginsOf(services: Services, userId: string): Promise<Login[]> {
   const logins = await readLogins(services, await mirrorsOf(services, userId));
-  return logins.filter(({ revoked }) => revoked !== true);
+  return logins.filter(isStanding);
 }
 
 /** A person has no more at once, as far as they were made by signing in; as many by the issuers of each Project. */
@@ -127,7 +127,7 @@ export async function makeRoom(
   // Of exchanged tokens, whose logins had no code, there are so many an hour.
   const isBySignIn = ({ granted, grantedBy }: Login) => granted !== true || grantedBy !== undefined;
   const isOfThese = (login: Login) => isBySignIn(login) && login.issuerProject === issuerProject;
-  const alive = logins.filter((login) => login.revoked !== true && isOfThese(login));
+  const alive = logins.filter((login) => isStanding(login) && isOfThese(login));
   const rank = ({ granted }: Login) => (granted === true ? 1 : 0);
   const over = alive
     .toSorted((a, b) => rank(a) - rank(b) || a.createdAtMs - b.createdAtMs)
@@ -167,15 +167,24 @@ export async function endLogin(table: Table, loginId: string): Promise<boolean> 
 /**
  * Ends all logins of a person but the one to keep, once none begins with their password any more. Until the last has
  * ended another may come of it, by a change of the Project: it is looked again until there is none, which who makes such
- * changes delays only while they are faster every time.
+ * changes delays only while they are faster every time. What comes of the one to keep, or of an issuer meanwhile, stays.
  */
 export async function endLogins(services: Services, userId: string, keep?: string): Promise<void> {
+  const ended = new Set<string>();
   for (;;) {
-    const alive = (await loginsOf(services, userId)).filter((login) => idOfLogin(login) !== keep);
-    if (alive.length === 0) return;
-    await endAll(services, alive);
+    const all = await readLogins(services, await mirrorsOf(services, userId));
+    const isFound = (login: Login) => ended.size === 0 || ended.has(login.replaces?.loginId ?? '');
+    const more = all.filter((login) => {
+      const id = idOfLogin(login);
+      return id !== keep && !ended.has(id) && isFound(login);
+    });
+    if (more.length === 0) return;
+    await endAll(services, more.filter(isStanding));
+    for (const login of more) ended.add(idOfLogin(login));
   }
 }
+
+const isStanding = ({ revoked }: Login) => revoked !== true;
 
 /**
  * Whether a login speaks for the whole person, above Projects: made with their password, in the own app

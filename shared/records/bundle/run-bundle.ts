@@ -101,9 +101,13 @@ async function transaction(
   const answers = new Map(
     outcomes.map((outcome, i) => [writes[i]?.entry, entryOfOutcome(services.baseUrl, outcome)]),
   );
+  const room = answerRoom();
   const all: BundleEntry[] = [];
-  for (const entry of entries) all.push(answers.get(entry) ?? (await runOne(services, caller, entry)).answer);
-  return { resourceType: 'Bundle', type: 'transaction-response', entry: fitting(entries, all) };
+  for (const entry of entries) {
+    const answer = answers.get(entry) ?? (room.isFull ? {} : (await runOne(services, caller, entry)).answer);
+    all.push(room.fit(entry, answer));
+  }
+  return { resourceType: 'Bundle', type: 'transaction-response', entry: all };
 }
 
 /**
@@ -137,6 +141,7 @@ async function batch(
   const tooLate = 'The batch took too long: this entry was not begun. Send it again';
   const answered = new Map<BundledRequest, BundleEntry>();
   const made = new Map<string, string>();
+  const room = answerRoom();
   const { waves, circular } = inWaves(entries);
   for (const [entry, refusal] of circular) answered.set(entry, refused(refusal));
   for (const wave of waves) {
@@ -147,8 +152,9 @@ async function batch(
         answered.set(entry, refused(new Refusal('unavailable', tooLate)));
         return;
       }
-      const { answer, became } = await runOne(services, caller, entry, known);
-      answered.set(entry, answer);
+      const isUnread = !entry.write && room.isFull;
+      const { answer, became } = isUnread ? { answer: {} } : await runOne(services, caller, entry, known);
+      answered.set(entry, room.fit(entry, answer));
       if (entry.fullUrl !== undefined && became !== undefined) made.set(entry.fullUrl, became);
     });
   }
@@ -159,7 +165,7 @@ async function batch(
     status: Number(answers[i]?.response?.status),
   }));
   await recordRefused(services, caller, attempts);
-  return { resourceType: 'Bundle', type: 'batch-response', entry: fitting(entries, answers) };
+  return { resourceType: 'Bundle', type: 'batch-response', entry: answers };
 }
 
 /**
@@ -191,17 +197,20 @@ async function runOne(
   }
 }
 
-/** Beyond what an answer may hold a write is answered without its resource, a read is refused. */
-function fitting(entries: readonly BundledRequest[], answers: readonly BundleEntry[]): BundleEntry[] {
-  let characters = 0;
-  return answers.map((answer, i) => {
-    characters += charactersOf(answer);
-    if (characters <= mostEntryCharacters) return answer;
-    const { resource: _left, ...rest } = answer;
-    return entries[i]?.write
-      ? rest
-      : refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
-  });
+/** Beyond what an answer may hold a write is answered without its resource, a read is refused, or not begun. */
+function answerRoom() {
+  let left = mostEntryCharacters;
+  return {
+    get isFull() {
+      return left < 0;
+    },
+    fit({ write }: BundledRequest, answer: BundleEntry): BundleEntry {
+      if (left >= 0) left -= charactersOf(answer);
+      if (left >= 0) return answer;
+      const { resource: _left, ...rest } = answer;
+      return write ? rest : refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
+    },
+  };
 }
 
 function refused(refusal: Refusal): BundleEntry {

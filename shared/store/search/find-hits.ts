@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { invalidField } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { entriesIn } from '../index/index-items.ts';
@@ -65,7 +66,9 @@ interface Chosen {
 
 /**
  * The source with the fewest candidates, its items read `limit` at once. With several to choose from, the first items of each are
- * asked for at once: whichever turns out to be short is taken, else the most promising by its kind.
+ * asked for at once: whichever turns out to be short is taken, else the most promising by its kind. The order of the hits
+ * and the cursor tell which it was, and what the caller may not see is among the candidates: for whoever is judged one is
+ * short up to a number by chance, and the most promising of these is taken.
  */
 async function chooseSource(
   search: Search,
@@ -86,6 +89,15 @@ async function chooseSource(
     .map((source) => open(source, ahead));
   if (!compared.some(({ source }) => source === best)) compared.unshift(open(best, limit));
   const sizes = await Promise.all(compared.map(({ readers }) => sizeOf(readers, ahead)));
+  if (search.isJudged && search.sort.length === 0) {
+    const short = randomInt(ahead / 2, ahead);
+    return compared[
+      Math.max(
+        0,
+        sizes.findIndex((size) => size <= short),
+      )
+    ];
+  }
   const least = Math.min(...sizes);
   return compared[Number.isFinite(least) ? sizes.indexOf(least) : 0];
 }
