@@ -108,6 +108,13 @@ describe('csvRows', () => {
 });
 
 describe('parseBulk', () => {
+  test('reads no more rows than there may be', async () => {
+    const many = Buffer.from(`email,firstName\n${'a\n'.repeat(500_000)}`);
+    const from = process.threadCpuUsage();
+    await expect(parseBulk('text/csv', many)).rejects.toMatchObject({ kind: 'too-large' });
+    expect(process.threadCpuUsage(from).user).toBeLessThan(1_000_000);
+  });
+
   test('takes a JSON array of anything, whose rows are checked one by one', async () => {
     const rows = await parseBulk('application/json; charset=utf-8', Buffer.from('[{"a":1},null,3]'));
     expect(rows).toEqual([{ a: 1 }, null, 3].map((one) => ({ kind: 'invite', body: one })));

@@ -70,6 +70,8 @@ async function parse(text: string): Promise<string[][]> {
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: longestRecordCharacters,
+      // The header, and one more than there may be.
+      to: mostBulkRows + 2,
     });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -137,8 +139,7 @@ export async function parseBulk(contentType: string | undefined, bytes: Buffer |
   const rows = isJson
     ? jsonRows(parseJsonBody(bytes, contentType, JSON.parse))
     : await csvRows(decodeUtf8(bytes ?? Buffer.alloc(0)));
-  if (rows.length > mostBulkRows)
-    throw new Refusal('too-large', `At most ${mostBulkRows} rows, not ${rows.length}`);
+  if (rows.length > mostBulkRows) throw new Refusal('too-large', `At most ${mostBulkRows} rows`);
   if (rows.every(({ kind }) => kind === 'empty')) throw new Refusal('invalid', 'There are no rows');
   return rows;
 }
