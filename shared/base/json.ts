@@ -24,6 +24,11 @@ export function stringifyJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
+/** How many bytes of UTF-8 a value is as JSON text. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(stringifyJson(value));
+}
+
 /** A number that keeps its digits. */
 export interface ExactNumber {
   readonly rawJSON: string;

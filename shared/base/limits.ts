@@ -15,8 +15,8 @@ export const deepestJson = 128;
  */
 export const longestAnswerBytes = 4_600_000;
 
-/** What the entries of a Bundle may hold together, as JSON text: the rest of the page follows in the next. */
-export const mostEntryCharacters = 3_500_000;
+/** What the entries of a Bundle may hold together, as JSON text in UTF-8: the rest of the page follows in the next. */
+export const mostEntryBytes = 3_500_000;
 
 /** Until a connection to somebody else's server is there, TLS included; in milliseconds. */
 export const longestConnectMs = 10_000;

@@ -76,7 +76,7 @@ test('a resource that is many candidates is opened once', async () => {
   expect(entry).toHaveLength(1);
   // Each of its index items, what it takes to be let in, and once its content.
   expect(budget.spent.items).toBeLessThan(100);
-  expect(budget.spent.characters).toBeLessThan(2 * JSON.stringify(identifier).length);
+  expect(budget.spent.bytes).toBeLessThan(2 * JSON.stringify(identifier).length);
 });
 
 describe('a count of a type, or by one index', () => {
@@ -101,7 +101,7 @@ describe('a count of a type, or by one index', () => {
     // Looked at: another reference with the same id, another system of a code, a date of the day before the bound.
     const others = /^patient=|^subject|^code=\||^date/.test(query) ? howMany : 0;
     expect(spent.items).toBeLessThan(howMany / 2 + others);
-    expect(spent.characters).toBeLessThan(others === 0 ? 1000 : Number.POSITIVE_INFINITY);
+    expect(spent.bytes).toBeLessThan(others === 0 ? 1000 : Number.POSITIVE_INFINITY);
   });
 
   test.each([
@@ -127,7 +127,7 @@ describe('a count of a type, or by one index', () => {
     expect((await counted('date=2025-01-04&_summary=count')).total).toBe(30);
     const { total, spent } = await counted('status=final&identifier=a1&_summary=count');
     expect(total).toBe(countWhere((n) => n % 3 !== 0 && n % 2 === 1));
-    expect(spent.characters).toBeGreaterThan(10_000);
+    expect(spent.bytes).toBeGreaterThan(10_000);
   });
 
   test('counts up to 10,000, and refuses more', async () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { stringifyJson } from '../../shared/base/json.ts';
-import { mostBatchEntries } from '../../shared/base/limits.ts';
+import { jsonBytes, stringifyJson } from '../../shared/base/json.ts';
+import { longestAnswerBytes, mostBatchEntries } from '../../shared/base/limits.ts';
 import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
+import { readTypeHistory } from '../../shared/records/read/history.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { indexKeys } from '../../shared/store/index/index-items.ts';
@@ -182,6 +183,25 @@ test.each([
   // Of a batch those that are read first.
   expect(statusesOf(answer).toSorted()).toEqual([...Array(2).fill('200'), ...Array(18).fill('413')]);
   expect(begun).toBeLessThanOrEqual(most);
+});
+
+test('an answer is bounded by its bytes, not by its characters', async () => {
+  for (let n = 0; n < 8; n += 1)
+    await newResource(stage, caller.project, {
+      ...{ resourceType: 'Basic', id: `long${n}` },
+      code: { text: '\u4e2d'.repeat(400_000) },
+    });
+  const entry = ['Basic', 'Basic/long0/_history', 'Basic/long0', 'Basic/long1'].map((url) => ({
+    request: { method: 'GET', url },
+  }));
+  const query = new URLSearchParams();
+  const answers = [
+    await searchResources(stage.services, caller, { type: 'Basic', query }),
+    await readTypeHistory(stage.services, caller, { type: 'Basic', query }),
+    await run('batch', entry, async () => undefined),
+    await run('transaction', entry, async () => undefined),
+  ];
+  for (const answer of answers) expect(jsonBytes(answer)).toBeLessThan(longestAnswerBytes);
 });
 
 test('a JSON Patch in a batch keeps the digits of decimals, and takes no half of a character', async () => {

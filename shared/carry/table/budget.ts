@@ -11,14 +11,14 @@ const prices = {
   writes: 1,
   /** Changes of a batch, each a transaction of its own. */
   commits: 15,
-  /** Characters of stored resources that are opened. */
-  characters: 1 / 2000,
+  /** Bytes of stored resources, as JSON texts, that are opened. */
+  bytes: 1 / 2000,
   /** Values compared with what a search, or a rule of a policy, asks for. */
   comparisons: 1 / 400,
 };
 
-/** So many characters of a resource cost as much as one value that is compared. */
-export const charactersPerValue = 50;
+/** So many bytes of a resource, as JSON text, cost as much as one value that is compared. */
+export const bytesPerValue = 50;
 
 type Cost = keyof typeof prices;
 const nothing = recordOf(typedKeys(prices), () => 0);
@@ -31,7 +31,7 @@ const texts: Record<Cost, string> = {
   queries: 'it needs too many look-ups: use fewer conditions, alternatives, chains or entries',
   writes: 'it writes too many items: send fewer entries, or resources with fewer indexed values',
   commits: 'it writes too often: send fewer entries, or a transaction in the place of a batch',
-  characters: 'it looks through too much content: narrow the search, lower _count or send fewer entries',
+  bytes: 'it looks through too much content: narrow the search, lower _count or send fewer entries',
   comparisons: 'it compares too many values: use fewer conditions, alternatives or rules',
 };
 

@@ -1,7 +1,7 @@
-import { stringifyJson } from '../../base/json.ts';
+import { jsonBytes } from '../../base/json.ts';
 import { parseReference, type Reference, type Resource } from '../../base/resource.ts';
 import { readQuery } from '../../base/schema.ts';
-import { type Budget, charactersPerValue } from '../../carry/table/budget.ts';
+import { type Budget, bytesPerValue } from '../../carry/table/budget.ts';
 import { touches } from '../../store/fhir/fields.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import type { ParameterStep } from '../../store/index/registry.ts';
@@ -181,7 +181,7 @@ const usualAlternatives = 20;
 /** What it takes to match a resource, in comparisons. */
 export function comparisonsOf({ alternatives }: Criterion, resource: Resource): number {
   const more = Math.max(0, alternatives - usualAlternatives);
-  const values = more > 0 ? stringifyJson(resource).length / charactersPerValue : 0;
+  const values = more > 0 ? jsonBytes(resource) / bytesPerValue : 0;
   return alternatives * valuesOfParameter + more * values;
 }
 

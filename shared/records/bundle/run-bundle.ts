@@ -1,5 +1,5 @@
 import { inParallel } from '../../base/in-parallel.ts';
-import { mostBatchEntries, mostEntryCharacters, mostTransactionWrites } from '../../base/limits.ts';
+import { mostBatchEntries, mostEntryBytes, mostTransactionWrites } from '../../base/limits.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { readQuery } from '../../base/schema.ts';
 import { fieldsOf } from '../../base/values.ts';
@@ -11,7 +11,7 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit, mayAdminister } from '../../identity/gate/actor.ts';
 import { givesNothing } from '../../identity/policies/bounds.ts';
 import { isResourceType } from '../../store/index/registry.ts';
-import { type Bundle, type BundleEntry, charactersOf, stateOf } from '../read/bundle.ts';
+import { type Bundle, type BundleEntry, bytesOf, stateOf } from '../read/bundle.ts';
 import { readEverything } from '../read/everything.ts';
 import { readHistory } from '../read/history.ts';
 import { isHad, readResource } from '../read/read-resource.ts';
@@ -199,13 +199,13 @@ async function runOne(
 
 /** Beyond what an answer may hold a write is answered without its resource, a read is refused, or not begun. */
 function answerRoom() {
-  let left = mostEntryCharacters;
+  let left = mostEntryBytes;
   return {
     get isFull() {
       return left < 0;
     },
     fit({ write }: BundledRequest, answer: BundleEntry): BundleEntry {
-      if (left >= 0) left -= charactersOf(answer);
+      if (left >= 0) left -= bytesOf(answer);
       if (left >= 0) return answer;
       const { resource: _left, ...rest } = answer;
       return write ? rest : refused(new Refusal('too-large', 'The answer of the Bundle is too long'));

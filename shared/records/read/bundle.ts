@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../base/json.ts';
+import { jsonBytes } from '../../base/json.ts';
 import type { Resource } from '../../base/resource.ts';
 import type { OperationOutcome } from '../../carry/http/response.ts';
 import type { Services } from '../../carry/services.ts';
@@ -36,8 +36,8 @@ export function stateOf({ versionId, lastUpdated }: Pick<Resource['meta'], 'vers
   return { etag: `W/"${versionId}"`, lastModified: lastUpdated };
 }
 
-export function charactersOf({ resource }: BundleEntry): number {
-  return resource === undefined ? 0 : stringifyJson(resource).length;
+export function bytesOf({ resource }: BundleEntry): number {
+  return resource === undefined ? 0 : jsonBytes(resource);
 }
 
 /** A page. */

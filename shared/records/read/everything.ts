@@ -1,4 +1,4 @@
-import { isExactNumber, stringifyJson } from '../../base/json.ts';
+import { isExactNumber, jsonBytes } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
@@ -10,7 +10,7 @@ import { compartmentRange, patientsOf } from '../../store/index/key-range.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
-import { charactersSeen, type OpenedResource, openState } from '../../store/items/content.ts';
+import { bytesSeen, type OpenedResource, openState } from '../../store/items/content.ts';
 import { type PositionedValue, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
 import {
   type Candidate,
@@ -63,11 +63,11 @@ export async function readEverything(
     ...{ queries: wanted.types?.length ?? 1, items: wanted.count },
   });
   const record = recordOf({ ...reader, table }, patient, wanted, after);
-  const page = await takePage(record, { count: wanted.count, sizeOf: ({ characters }) => characters });
+  const page = await takePage(record, { count: wanted.count, sizeOf: ({ bytes }) => bytes });
 
   const resources = page.values.map(({ resource }) => resource);
-  const characters = page.values.reduce((sum, one) => sum + one.characters, 0);
-  const included = new Included(resources, characters);
+  const bytes = page.values.reduce((sum, one) => sum + one.bytes, 0);
+  const included = new Included(resources, bytes);
   await readReferenced(reader, [...supportingOf(resources)], included);
   const following = new URLSearchParams([...query]);
   if (page.next !== undefined) following.set('_cursor', writeCursor(listing, page.next));
@@ -98,7 +98,7 @@ async function* recordOf(
   const reference = `Patient/${patient.id}`;
   const isWanted = (resource: Resource) => since === undefined || resource.meta.lastUpdated >= since;
   if (after === undefined && (types === undefined || types.includes('Patient')) && isWanted(patient)) {
-    yield { position: 'patient', value: { resource: patient, characters: stringifyJson(patient).length } };
+    yield { position: 'patient', value: { resource: patient, bytes: jsonBytes(patient) } };
   }
   const ranges = (types ?? [undefined]).map((type) => compartmentRange(reference, type));
   const owner = { table: reader.table, project: reader.project, type: 'Patient' };
@@ -112,8 +112,7 @@ async function* recordOf(
       const seen = isOther && isWanted(resource) ? await reader.see(resource, []) : undefined;
       // By what the caller sees: a hidden element must not tell whose record it belongs to.
       const isOfPatient = seen !== undefined && patientsOf(seen).has(reference);
-      const value =
-        state && isOfPatient ? { resource: seen, characters: charactersSeen(state, seen) } : undefined;
+      const value = state && isOfPatient ? { resource: seen, bytes: bytesSeen(state, seen) } : undefined;
       yield { position: { range, sk }, value };
     }
   }

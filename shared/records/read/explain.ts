@@ -105,7 +105,7 @@ async function explainSearch(view: View, text: string): Promise<Explanation> {
     },
   };
   const page = await runSearch(reader, request);
-  const included = await gatherIncluded(reader, page.resources, request.includes, page.characters);
+  const included = await gatherIncluded(reader, page.resources, request.includes, page.bytes);
   const seen = [...page.resources, ...included].flatMap((one) => explained.get(nameOf(one)) ?? []);
   if (page.next === undefined)
     return seen.length > 0 ? { seen } : { seen, why: 'They would find nothing with this search.' };

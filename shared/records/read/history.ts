@@ -20,7 +20,7 @@ import {
   stateBefore,
   type VersionPosition,
 } from '../../store/items/versions.ts';
-import { type Bundle, type BundleEntry, charactersOf, pageBundle, pageLinks, stateOf } from './bundle.ts';
+import { type Bundle, type BundleEntry, bytesOf, pageBundle, pageLinks, stateOf } from './bundle.ts';
 import { judging } from './included.ts';
 import { headKey } from './read-resource.ts';
 
@@ -81,7 +81,7 @@ async function historyBundle<P>(
   entries: AsyncIterable<PositionedValue<BundleEntry, P>>,
   { path, query, listing, count, offset }: HistoryRequest,
 ): Promise<Bundle> {
-  const page = await takePage(entries, { count, offset, sizeOf: charactersOf });
+  const page = await takePage(entries, { count, offset, sizeOf: bytesOf });
   const following = new URLSearchParams([
     ...[...query].filter(([name]) => narrowing.includes(name)),
     ['_count', String(count)],

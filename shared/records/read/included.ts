@@ -26,19 +26,19 @@ import { newSearch, openHit, type SearchReader, type SearchSource } from '../../
 import { criteriaFilters, type Include, type SearchRequest } from '../../store/search/search-request.ts';
 
 const mostIncluded = 1000;
-const mostCharacters = 4_500_000;
+const mostBytes = 4_500_000;
 const mostRounds = 5;
 
 /** Resources that come with the hits of a page, each once, within what an answer can hold. */
 export class Included {
   readonly #hits: ReadonlySet<string>;
   readonly #resources = new Map<string, Resource>();
-  #characters: number;
+  #bytes: number;
 
-  /** @param characters of the hits, as JSON texts */
-  constructor(hits: readonly Resource[], characters: number) {
+  /** @param bytes of the hits, as JSON texts */
+  constructor(hits: readonly Resource[], bytes: number) {
     this.#hits = new Set(hits.map(nameOf));
-    this.#characters = characters;
+    this.#bytes = bytes;
   }
 
   get resources(): Resource[] {
@@ -49,11 +49,11 @@ export class Included {
     return this.#hits.has(name);
   }
 
-  add(resource: Resource, characters: number): void {
+  add(resource: Resource, bytes: number): void {
     const name = nameOf(resource);
     if (this.#hits.has(name) || this.#resources.has(name)) return;
-    this.#characters += characters;
-    if (this.#resources.size >= mostIncluded || this.#characters > mostCharacters) {
+    this.#bytes += bytes;
+    if (this.#resources.size >= mostIncluded || this.#bytes > mostBytes) {
       throw new Refusal('too-costly', 'More would be included than an answer holds: ask for a lower _count');
     }
     this.#resources.set(name, resource);
@@ -68,9 +68,9 @@ export async function gatherIncluded(
   reader: SearchReader,
   hits: readonly Resource[],
   includes: readonly Include[],
-  characters: number,
+  bytes: number,
 ): Promise<Resource[]> {
-  const included = new Included(hits, characters);
+  const included = new Included(hits, bytes);
   let from = hits;
   for (let round = 0; round < mostRounds && from.length > 0; round++) {
     const active = includes.filter(({ iterates }) => iterates || round === 0);
@@ -115,8 +115,8 @@ async function addFound(
   if (reader.maySearch?.(type) === false) return;
   for (const some of inChunks(values, batch)) {
     const filters = [createFilter(parameter, undefined, some.flat())];
-    for await (const { resource, characters } of findHits(newSearch(reader, type, filters))) {
-      if (isWanted(resource)) included.add(resource, characters);
+    for await (const { resource, bytes } of findHits(newSearch(reader, type, filters))) {
+      if (isWanted(resource)) included.add(resource, bytes);
     }
   }
 }
@@ -140,7 +140,7 @@ export async function readReferenced(
     if (search.isJudged) reader.table.budget.spend('items', ids.size);
     for await (const [, head] of headsInTurn(search, type, ids)) {
       const hit = await openHit(search, head);
-      if (hit) included.add(hit.resource, hit.characters);
+      if (hit) included.add(hit.resource, hit.bytes);
     }
   }
 }

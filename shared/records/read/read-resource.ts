@@ -7,7 +7,7 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
 import { judgeOf, tableToJudge, visible } from '../../identity/policies/access.ts';
 import { requireOwnLogin } from '../../identity/sign-in/logins.ts';
-import { charactersSeen, type OpenedResource, openState, readBytes } from '../../store/items/content.ts';
+import { bytesSeen, type OpenedResource, openState, readBytes } from '../../store/items/content.ts';
 import { getVersion, standingState } from '../../store/items/versions.ts';
 
 /** A resource as the caller may see it, digits kept, with the item that it was read from. */
@@ -41,7 +41,7 @@ export async function readResource(
   const see = (state: Resource, standing?: Resource) =>
     type === 'User' ? state : visible(judge, interaction, state, standing ? { standing } : {});
   const pay = (opened: OpenedResource, seen: Resource) => {
-    if (untold !== table) table.budget.spend('characters', charactersSeen(opened, seen));
+    if (untold !== table) table.budget.spend('bytes', bytesSeen(opened, seen));
   };
   const standing = await standingState(untold, head);
   const shown = standing && (await see(standing.resource));

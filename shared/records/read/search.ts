@@ -83,8 +83,8 @@ async function searchPage(
   requireSearchable(actor, request);
   const reader = readerOf(services, actor);
   const page = await runSearch(reader, request);
-  const { resources, characters } = page;
-  const included = await gatherIncluded(reader, resources, request.includes, characters);
+  const { resources, bytes } = page;
+  const included = await gatherIncluded(reader, resources, request.includes, bytes);
   const entries = await Promise.all([
     ...resources.map(async (one) => entryOf(services, await subsetOf(one, request), 'match')),
     ...included.map(async (one) => entryOf(services, one, 'include')),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { stringifyJson } from '../../base/json.ts';
+import { jsonBytes } from '../../base/json.ts';
 import { longestBodyBytes, mostIndexItems } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
@@ -158,7 +158,7 @@ async function hiddenFromWriter(actor: Actor, before: Resource): Promise<string[
 async function requireUntold(before: Resource, sent: SentResource, hidden: readonly string[]): Promise<void> {
   const was = fieldsOf(withoutFields(before, hidden));
   const is = fieldsOf(withoutFields(sent, hidden));
-  if (Buffer.byteLength(stringifyJson(is)) > longestBodyBytes / 2)
+  if (jsonBytes(is) > longestBodyBytes / 2)
     throw new Refusal(
       'too-large',
       'What you see of the resource is longer than 2 MiB: the rest is for what you do not see',

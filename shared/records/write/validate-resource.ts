@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../base/json.ts';
+import { jsonBytes } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../base/refusal.ts';
 import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
@@ -82,7 +82,7 @@ export async function nextState(
   requireOwnProject(checked, stamp.project);
   if (resourceType === 'AccessPolicy') {
     // Before its criteria are read.
-    requireInlineSize(resourceType, Buffer.byteLength(stringifyJson(checked)));
+    requireInlineSize(resourceType, jsonBytes(checked));
     await requireSoundPolicy(checked);
   }
   const { project, author } = stamp;

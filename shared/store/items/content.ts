@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { parseJson, stringifyJson } from '../../base/json.ts';
+import { jsonBytes, parseJson, stringifyJson } from '../../base/json.ts';
 import { longestInlineBytes } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { administrativeTypes, type Resource } from '../../base/resource.ts';
@@ -100,7 +100,7 @@ export interface ProjectTable {
 /** A resource with the length of its JSON text. */
 export interface OpenedResource {
   resource: Resource;
-  characters: number;
+  bytes: number;
 }
 
 /**
@@ -127,13 +127,14 @@ export function packResource(project: string, resource: Resource): Packed {
 export async function openState(table: Table, item: Item): Promise<OpenedResource | undefined> {
   if (item.deleted === true) return undefined;
   const text = unpackText(item.content ?? (await partsOf(table, item, item.versionId, item.parts)));
-  table.budget.spend('characters', text.length);
-  return { resource: readResource(fieldsOf(parseJson(text))), characters: text.length };
+  const bytes = Buffer.byteLength(text);
+  table.budget.spend('bytes', bytes);
+  return { resource: readResource(fieldsOf(parseJson(text))), bytes };
 }
 
 /** How long that is which the caller sees of it: the length of all would tell of the rest. */
-export function charactersSeen({ resource, characters }: OpenedResource, seen: Resource): number {
-  return seen === resource ? characters : stringifyJson(seen).length;
+export function bytesSeen({ resource, bytes }: OpenedResource, seen: Resource): number {
+  return seen === resource ? bytes : jsonBytes(seen);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mostEntryCharacters } from '../../base/limits.ts';
+import { mostEntryBytes } from '../../base/limits.ts';
 import { invalidField } from '../../base/refusal.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 
@@ -23,7 +23,7 @@ export interface PageOptions<T> {
   count: number;
   /** Values that come first and are left out. */
   offset?: number;
-  /** Characters of a value in the answer: a page ends early rather than being longer than an answer may be. */
+  /** Bytes of a value in the answer: a page ends early rather than being longer than an answer may be. */
   sizeOf(value: T): number;
 }
 
@@ -38,13 +38,13 @@ export async function takePage<T, P>(
   const values: T[] = [];
   let shown: P | undefined;
   let left = offset;
-  let characters = 0;
+  let bytes = 0;
   let looked = 0;
   for await (const { position, value } of listing) {
     if (value !== undefined && left > 0) left--;
     else if (value !== undefined) {
-      characters += sizeOf(value);
-      const isFull = values.length === count || (characters > mostEntryCharacters && values.length > 0);
+      bytes += sizeOf(value);
+      const isFull = values.length === count || (bytes > mostEntryBytes && values.length > 0);
       // Not what was passed over since: a position tells of what is there.
       if (isFull) return { values, next: shown, offset: 0 };
       values.push(value);

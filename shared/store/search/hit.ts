@@ -1,7 +1,7 @@
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
-import { type Budget, charactersPerValue } from '../../carry/table/budget.ts';
+import { type Budget, bytesPerValue } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import { drawingOn } from '../../carry/table/metered.ts';
@@ -10,7 +10,7 @@ import { type KeyRange, shards } from '../index/key-range.ts';
 import { kinds } from '../index/kinds.ts';
 import { parametersOf, type SearchParameter } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { charactersSeen, openState } from '../items/content.ts';
+import { bytesSeen, openState } from '../items/content.ts';
 import type { TypeTable } from '../items/read-ranges.ts';
 import { batch, contentBytes, headsInTurn, readHeads } from '../items/versions.ts';
 import { alternativesOf, type Filter, matchesAll } from './filter.ts';
@@ -63,7 +63,7 @@ export interface Search extends TypeTable {
   /** Whether each resource is judged before the caller sees it, or what of it. */
   isJudged: boolean;
   /** Before a resource that the caller sees is compared: what that costs. @throws {Refusal} too-costly */
-  compare(characters: number): void;
+  compare(bytes: number): void;
 }
 
 /** One parameter of `_sort`. */
@@ -94,12 +94,12 @@ export function newSearch(
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);
     },
-    compare(characters) {
+    compare(bytes) {
       if (isJudged) {
         budget.spend('items', 1);
-        budget.spend('characters', characters);
+        budget.spend('bytes', bytes);
       }
-      budget.spend('comparisons', comparisonsWith(filters, characters, sort.length));
+      budget.spend('comparisons', comparisonsWith(filters, bytes, sort.length));
     },
   };
 }
@@ -109,9 +109,9 @@ function lookUpsOf(filters: readonly Filter[]): number {
   return Math.min(...filters.map(({ keyRanges }) => keyRanges?.length ?? shards), shards) || 1;
 }
 
-/** What it takes to match a resource of so many characters, and to order it by so many keys, in comparisons. */
-export function comparisonsWith(filters: readonly Filter[], characters: number, keys = 0): number {
-  return (alternativesOf(filters) + keys) * (1 + characters / charactersPerValue);
+/** What it takes to match a resource of so many bytes, and to order it by so many keys, in comparisons. */
+export function comparisonsWith(filters: readonly Filter[], bytes: number, keys = 0): number {
+  return (alternativesOf(filters) + keys) * (1 + bytes / bytesPerValue);
 }
 
 /** Parameters that usually leave few, best first. */
@@ -131,7 +131,7 @@ export function tooCostly({ type, filters }: Pick<Search, 'type' | 'filters'>, w
 
 export interface Hit {
   resource: Resource;
-  characters: number;
+  bytes: number;
   position: Position;
 }
 
@@ -159,12 +159,12 @@ export async function openHit(
   const step = () => reader.table.budget.require('comparisons', 0);
   const seen = isJudged ? await reader.see(resource, searched) : resource;
   if (!seen) return undefined;
-  const characters = charactersSeen(opened, seen);
-  compare(characters);
+  const bytes = bytesSeen(opened, seen);
+  compare(bytes);
   if (!isRightPlace(resource) || !matchesAll(seen, filters, step)) return undefined;
   if (seen !== resource && !matchesAll(resource, filters, step)) return undefined;
   const shown = isJudged ? seen : await reader.see(resource, searched);
-  return shown && { resource: shown, characters };
+  return shown && { resource: shown, bytes };
 }
 
 /** Where in a search the next page goes on, by the way in which the search was carried out. */

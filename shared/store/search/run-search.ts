@@ -28,7 +28,7 @@ import type { LinkedSearch, SearchRequest } from './search-request.ts';
 export interface SearchPage {
   resources: Resource[];
   /** Of their JSON texts. */
-  characters: number;
+  bytes: number;
   next: string | undefined;
   /** Hits that the following page has still to leave out. */
   offset: number;
@@ -54,16 +54,16 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
   const search = newSearch(reader, type, filters, { sort, count });
   if (count === 0 || request.summary === 'count') {
     const total = await countHits(search);
-    return { resources: [], characters: 0, next: undefined, offset: 0, before: 0, size: 0, total };
+    return { resources: [], bytes: 0, next: undefined, offset: 0, before: 0, size: 0, total };
   }
   const { values, next, offset } = await takePage(positioned(findHits(search, from?.position)), {
     ...{ count, offset: request.offset },
-    sizeOf: ({ characters }) => characters,
+    sizeOf: ({ bytes }) => bytes,
   });
   const known = from || next || before > 0 ? undefined : values.length;
   return {
     resources: values.map(({ resource }) => resource),
-    characters: values.reduce((sum, { characters }) => sum + characters, 0),
+    bytes: values.reduce((sum, { bytes }) => sum + bytes, 0),
     next: next && writeCursor(listing, { position: next, before: before + values.length }),
     ...{ offset, before, size: count },
     total: request.total === 'none' ? undefined : (known ?? (await totalOf(search, request.total))),
