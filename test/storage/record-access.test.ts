@@ -6,6 +6,7 @@ import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { prepareRecord, recordAccess } from '../../shared/identity/audit/record-access.ts';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
+import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { scanAll } from './scan-all.ts';
 import { callsOf, newProject, type Stage, startStage } from './stage.ts';
@@ -61,7 +62,7 @@ test('what a shown Binary was part of is read on the budget of the request, and 
   const whole = await shown(all, 10_000);
   expect(whole.known).toEqual(all.map(() => [patient]));
   expect(whole.lost).toEqual([]);
-  // Each has 20,000 characters, of which 2,000 cost a unit.
+  // Each has 20,000 bytes, of which 2,000 cost a unit.
   expect(whole.units).toBeGreaterThan(12 * 10);
   // Ten at a time: what does not fit anymore is lost with those that are read beside it, and not with those before.
   const part = await shown(all, whole.units - 1);
@@ -113,4 +114,14 @@ test('AuditEvents of what is shown are on the budget of the request, which is re
   await recordAccess(services, { ...caller, profile: 'Practitioner/p' }, at);
   const kept = (await scanAll(stage.client, stage.tableName, caller.project)).filter(isAuditEvent);
   expect(kept.filter(({ content }) => String(content).includes('search-type'))).toHaveLength(4);
+});
+
+test('a search that keeps its next page has written nothing that stands', async () => {
+  for (let n = 0; n < 2; n += 1) await create('Account', { status: 'active' });
+  const budget = newBudget();
+  const services = { ...stage.services, table: meteredTable(stage.services.table, budget) };
+  const query = new URLSearchParams({ _count: '1' });
+  const { link } = await searchResources(services, caller, { type: 'Account', query, isPrivate: true });
+  expect(link?.map(({ relation }) => relation)).toEqual(['self', 'next']);
+  expect(budget.spent.writes).toBe(0);
 });

@@ -3,7 +3,9 @@ import { isId, type Resource } from '../../base/resource.ts';
 import { readQuery } from '../../base/schema.ts';
 import { withoutKeys } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
+import { unlimitedBudget } from '../../carry/table/budget.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { drawingOn } from '../../carry/table/metered.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit } from '../../identity/gate/actor.ts';
 import { summaryElements } from '../../store/fhir/structures.ts';
@@ -160,7 +162,10 @@ async function linksOf(
     );
   const token = newId();
   const ttl = Math.floor(now() / 1000) + pageSeconds;
-  await table.put({ ...keys.page(project, token), type: path, query: text, ttl });
+  // It changes no record: what the page shows is recorded, or refused, as of any read.
+  table.budget.spend('items', 1);
+  const unwritten = drawingOn(table, unlimitedBudget);
+  await unwritten.put({ ...keys.page(project, token), type: path, query: text, ttl });
   return [...links, linkTo(baseUrl, path, new URLSearchParams({ _page: token }), 'next')];
 }
 
