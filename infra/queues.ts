@@ -83,7 +83,8 @@ export const queues: Readonly<Record<Purpose, QueueDefinition>> = {
     consumer: 'deliver',
     keepsOrder: true,
     batchSize: 1,
-    mostConcurrent: 100,
+    // A Project has at most a hundred Subscriptions, unless it was given more, and each has one place: they leave half.
+    mostConcurrent: 200,
     // Attempts are counted in the table; a message comes back as often as its delivery has to wait.
     mostReceives: 1_000,
     oldestSeconds: 3_600,

@@ -12,6 +12,7 @@ import type { Item } from '../../shared/carry/table/item.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { Later, type Queue } from '../../shared/carry/work/queue.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { settingDefaults } from '../../shared/identity/projects/settings.ts';
 import { candidateMessage, changeOf, parseCandidate } from '../../shared/records/subscriptions/change.ts';
 import { deliverNext } from '../../shared/records/subscriptions/deliver/deliver.ts';
 import { waitAfter } from '../../shared/records/subscriptions/deliver/prepared.ts';
@@ -631,6 +632,8 @@ test('of many Subscriptions each has fewer deliveries at once: a Project leaves 
   const { project } = caller;
   const { table, now } = stage.services;
   expect(queues.deliveries.mostConcurrent).toBeGreaterThanOrEqual(2 * mostOfProject);
+  // With as many as there may be each has one place.
+  expect(queues.deliveries.mostConcurrent).toBeGreaterThanOrEqual(2 * settingDefaults.subscriptions);
   const key = keys.delivering(project, subscriptionId);
   const taken = entryOf('another', now() + 3_600_000);
   expect(await holdEntry(stage.services, key, taken, 1)).toBe(true);

@@ -208,7 +208,7 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       [/for 14 days/, 'test/infra/data.test.ts'],
       [/at 50 ms each/, 'a supposition'],
       [/14 a second at first/, 'SES'],
-      [/a Bot of 1 s makes it 100/, 'a supposition'],
+      [/a Bot of 1 s makes it 200/, 'a supposition'],
       [/allows 2,500 of those, in use or idle, for each 1,000 of concurrency/, 'Lambda'],
       [/takes 50 ms, the function 30 more, a cold start 900;|has\s+1\/n of/, 'test/unit/simulate.test.ts'],
       [/^\| (?:the first day|10×|100×|1,000×|any) \|.*$/m, 'quotas of AWS, and what follows from them'],

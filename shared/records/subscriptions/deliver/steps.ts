@@ -134,7 +134,7 @@ function stateOf(
 }
 
 const mostAtOnce = 5;
-/** Of all Subscriptions of a Project, unless it has more of them: the stage makes a hundred at once (`infra/queues.ts`). */
+/** Of all Subscriptions of a Project, unless it has more of them: the stage makes two hundred at once (`infra/queues.ts`). */
 export const mostOfProject = 50;
 /** A lane waits so long for its Subscription to go on. */
 const waitingSeconds = 14 * 86_400;
