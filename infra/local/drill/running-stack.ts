@@ -14,7 +14,7 @@ import { prepareRestored } from '../../recover/prepare-restored.ts';
 import { callsTo, demoProject, demoToken } from '../demo-projects.ts';
 import { readEnvironment } from '../environment.ts';
 import { sentMails } from '../services/mailbox.ts';
-import type { StoredMail } from '../services/stored-mail.ts';
+import type { StoredMail } from '../services/mailbox.ts';
 import { supervise } from '../supervise.ts';
 import { startTable } from '../table.ts';
 
