@@ -21,7 +21,7 @@ import { functionShares, reservedFor, type StageShares } from '../../shared/carr
 import { bundleFunction, mapsBeside, runBuild, sourceOf } from '../bundle.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { functionNameOf, type Retention, type Stage } from '../stage.ts';
-import { alarmPeriod, ImpactAlarm, type RunbookEntry } from './alarms.ts';
+import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { functionFindings } from './findings.ts';
 import { KeptLogs } from './logs.ts';
 
@@ -61,7 +61,7 @@ export interface HouseFunctionProps {
   /** What people notice when it fails. */
   impact: string;
   /** The entry of docs/operate.md that its failing leads to; `function-failing` when left out. */
-  runbook?: RunbookEntry;
+  runbook?: string;
   alarms: ITopic;
   architecture?: Architecture;
   tenancyConfig?: TenancyConfig;

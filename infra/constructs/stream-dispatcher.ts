@@ -14,6 +14,7 @@ import { Construct } from 'constructs';
 import { timeoutSeconds } from '../deployed-functions.ts';
 import { streamFilters, streamReading } from '../table-definition.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
+import { inBoth } from './findings.ts';
 import { allow, type Grounded, granted } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
 
@@ -25,11 +26,9 @@ const copied =
 
 const bucketFindings = [
   { id: 'AwsSolutions-S1', reason: logged },
-  ...['HIPAA.Security', 'NIST.800.53.R5'].flatMap((pack) => [
-    { id: `${pack}-S3BucketLoggingEnabled`, reason: logged },
-    { id: `${pack}-S3BucketReplicationEnabled`, reason: copied },
-    { id: `${pack}-S3BucketVersioningEnabled`, reason: `${copied} Each object is written once.` },
-  ]),
+  ...inBoth('S3BucketLoggingEnabled', logged),
+  ...inBoth('S3BucketReplicationEnabled', copied),
+  ...inBoth('S3BucketVersioningEnabled', `${copied} Each object is written once.`),
 ];
 
 /**

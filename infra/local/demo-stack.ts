@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callsTo, type DemoProject, demoToken } from './demo-projects.ts';
@@ -13,18 +13,10 @@ export interface DemoStack extends Stack {
 
 /** Does something with a stack of its own, of which nothing is left afterwards. @param name of what does it */
 export async function withDemoStack(name: string, run: (stack: DemoStack) => Promise<void>): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), `portico-${name}-`));
-  try {
-    const stack = await startStack({ dataDir, port: 0 });
-    const { baseUrl, demo } = stack;
-    try {
-      const [project] = demo.projects;
-      if (!project) throw new Error('There is no demo Project');
-      await run({ ...stack, project, token: await demoToken(baseUrl, project), call: callsTo(baseUrl) });
-    } finally {
-      await stack.stop();
-    }
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), `portico-${name}-`));
+  await using stack = await startStack({ dataDir: folder.path, port: 0 });
+  const { baseUrl, demo } = stack;
+  const [project] = demo.projects;
+  if (!project) throw new Error('There is no demo Project');
+  await run({ ...stack, project, token: await demoToken(baseUrl, project), call: callsTo(baseUrl) });
 }

@@ -82,7 +82,7 @@ export async function startStack(options: StackOptions) {
     return starting;
   };
   try {
-    return { ...(await startParts(options, keep)), stop };
+    return { ...(await startParts(options, keep)), stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

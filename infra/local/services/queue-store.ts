@@ -33,19 +33,18 @@ interface SentMessage {
 export type QueueStore = ReturnType<typeof openQueueStore>;
 
 const schema = `
-  CREATE TABLE IF NOT EXISTS message (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, queue TEXT, body TEXT,
-    sent_at INTEGER, hidden_until INTEGER DEFAULT 0, receives INTEGER DEFAULT 0
+  CREATE TABLE IF NOT EXISTS queued (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, queue TEXT, "group" TEXT, body TEXT,
+    sent_at INTEGER, hidden_until INTEGER, receives INTEGER DEFAULT 0
   );
-  CREATE INDEX IF NOT EXISTS message_queue ON message (queue, hidden_until, n);
-  CREATE TABLE IF NOT EXISTS message_group (message TEXT PRIMARY KEY, name TEXT, n INTEGER);
-  CREATE INDEX IF NOT EXISTS message_group_name ON message_group (name, n);
+  CREATE INDEX IF NOT EXISTS queued_next ON queued (queue, hidden_until, n);
+  CREATE INDEX IF NOT EXISTS queued_group ON queued (queue, "group", n) WHERE "group" IS NOT NULL;
   CREATE TABLE IF NOT EXISTS sent_name (queue TEXT, name TEXT, id TEXT, at INTEGER, PRIMARY KEY (queue, name));
 `;
 
 /** The first of a group that is there keeps those behind it, hidden or not. */
-const isFirst = `(own.name IS NULL OR NOT EXISTS
-  (SELECT 1 FROM message_group AS other WHERE other.name = own.name AND other.n < own.n))`;
+const isFirst = `("group" IS NULL OR NOT EXISTS (SELECT 1 FROM queued AS other
+  WHERE other.queue = own.queue AND other."group" = own."group" AND other.n < own.n))`;
 
 /** SQS: so long a message's name is remembered. */
 const namedMs = 300_000;
@@ -61,33 +60,28 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema}`);
   // Nobody is at work yet: what a process that died had received is to be had again at once.
-  database.exec('UPDATE message SET hidden_until = 0 WHERE hidden_until > 0');
-  database.prepare('DELETE FROM message WHERE sent_at < ?').run(now() - keptMs);
-  database.exec('DELETE FROM message_group WHERE message NOT IN (SELECT id FROM message)');
+  database.exec('UPDATE queued SET hidden_until = 0 WHERE hidden_until > 0');
+  database.prepare('DELETE FROM queued WHERE sent_at < ?').run(now() - keptMs);
   const insert = database.prepare(
-    'INSERT INTO message (id, queue, body, sent_at, hidden_until) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO queued (id, queue, "group", body, sent_at, hidden_until) VALUES (?, ?, ?, ?, ?, ?)',
   );
-  const join = database.prepare('INSERT INTO message_group (message, name, n) VALUES (?, ?, ?)');
-  const leave = database.prepare('DELETE FROM message_group WHERE message = ?');
   const named = database.prepare('SELECT id FROM sent_name WHERE queue = ? AND name = ? AND at > ?');
   const name = database.prepare('INSERT OR REPLACE INTO sent_name (queue, name, id, at) VALUES (?, ?, ?, ?)');
   const forget = database.prepare('DELETE FROM sent_name WHERE at <= ?');
   const visible = database.prepare(
-    `SELECT id, body, receives, sent_at FROM message
-     LEFT JOIN message_group AS own ON own.message = message.id
-     WHERE queue = ? AND hidden_until <= ? AND ${isFirst} ORDER BY message.n LIMIT ?`,
+    `SELECT id, body, receives, sent_at FROM queued AS own
+     WHERE queue = ? AND hidden_until <= ? AND ${isFirst} ORDER BY n LIMIT ?`,
   );
-  const postpone = database.prepare('UPDATE message SET hidden_until = ? WHERE id = ? AND receives = ?');
-  const hide = database.prepare('UPDATE message SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
-  const bury = database.prepare('UPDATE message SET queue = ?, receives = 0 WHERE id = ?');
+  const postpone = database.prepare('UPDATE queued SET hidden_until = ? WHERE id = ? AND receives = ?');
+  const hide = database.prepare('UPDATE queued SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
+  const bury = database.prepare('UPDATE queued SET queue = ?, "group" = NULL, receives = 0 WHERE id = ?');
   const move = database.prepare(
-    'UPDATE message SET queue = ?, hidden_until = 0, receives = 0 WHERE queue = ?',
+    'UPDATE queued SET queue = ?, hidden_until = 0, receives = 0 WHERE queue = ?',
   );
-  const remove = database.prepare('DELETE FROM message WHERE id = ? AND receives = ?');
-  const count = database.prepare('SELECT count(*) AS count FROM message WHERE queue = ?');
+  const remove = database.prepare('DELETE FROM queued WHERE id = ? AND receives = ?');
+  const count = database.prepare('SELECT count(*) AS count FROM queued WHERE queue = ?');
   const next = database.prepare(
-    `SELECT min(hidden_until) AS at FROM message LEFT JOIN message_group AS own ON own.message = message.id
-     WHERE queue = ? AND ${isFirst}`,
+    `SELECT min(hidden_until) AS at FROM queued AS own WHERE queue = ? AND ${isFirst}`,
   );
   let forgotAtMs = 0;
   const listeners = new Map<string, Set<() => void>>();
@@ -104,7 +98,6 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     const receives = Number(row.receives) + 1;
     if (dead && receives > dead.mostReceives) {
       bury.run(dead.queue, id);
-      leave.run(id);
       return undefined;
     }
     hide.run(now() + hiddenMs, id);
@@ -117,8 +110,7 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
       deduplication === undefined ? undefined : named.get(queue, deduplication, now() - namedMs)?.id;
     if (known !== undefined) return String(known);
     const id = randomUUID();
-    const { lastInsertRowid } = insert.run(id, queue, body, now(), delayMs > 0 ? now() + delayMs : 0);
-    if (group !== undefined) join.run(id, `${queue} ${group}`, lastInsertRowid);
+    insert.run(id, queue, group ?? null, body, now(), delayMs > 0 ? now() + delayMs : 0);
     if (deduplication !== undefined) name.run(queue, deduplication, id, now());
     return id;
   }
@@ -142,10 +134,8 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     /** Takes a delivery; nothing when it has been delivered again since. */
     remove(receipt: string): void {
       const [queue = '', id = '', receives = ''] = receipt.split('/');
-      if (remove.run(id, Number(receives)).changes === 0) return;
-      leave.run(id);
       // Those behind it in its group are to be had now.
-      tell(queue);
+      if (remove.run(id, Number(receives)).changes > 0) tell(queue);
     },
     /** Keeps a delivery that is not taken from everybody for so long. */
     postpone(receipt: string, hiddenMs: number): void {
