@@ -23,20 +23,12 @@ export const timeoutSeconds = {
   stageKeysMade: 300,
   /** A mail is claimed for 60 s, so an attempt ends before. */
   outbox: 50,
-  /** The index items of one change, thousands at most. */
-  upkeep: 60,
-  /** A change with all Subscriptions to its type, whose expressions are evaluated one after the other. */
-  match: 120,
   /** All that is due in one minute. */
   tick: 55,
-  /** One run of a Bot, and all around it. */
-  deliver: 45,
   /** A hundred records of the stream, handed on, with a pause when a queue does not take them. */
   dispatch: 60,
   /** All of its calls, each given up after five. */
   canary: 30,
-  /** An invocation of an export reads on for a minute, then writes what it has. */
-  export: 120,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
   reindex: 300,
 } as const;
@@ -125,7 +117,8 @@ export const eventFunctions = {
   },
   'index-upkeep': {
     description: 'Removes index items that changes have left behind',
-    timeoutSeconds: timeoutSeconds.upkeep,
+    // The index items of one change, thousands at most.
+    timeoutSeconds: 60,
     impact: 'Searches read more than they need to. Nothing wrong is found: every hit is matched again.',
   },
   audit: {
@@ -135,12 +128,13 @@ export const eventFunctions = {
   },
   match: {
     description: 'Decides which Subscriptions a change is for',
-    timeoutSeconds: timeoutSeconds.match,
+    // A change with all Subscriptions to its type, whose expressions are evaluated one after the other.
+    timeoutSeconds: 120,
     impact: 'Bots and hooks that wait for changes are not woken. Nothing is lost: it is tried again.',
   },
   'subscription-status': {
     description: 'Keeps the status of Subscriptions',
-    timeoutSeconds: timeoutSeconds.upkeep,
+    timeoutSeconds: 60,
     impact: 'New Subscriptions do not become active; those in error do not show it, or do not go on.',
   },
   bus: {
@@ -150,12 +144,14 @@ export const eventFunctions = {
   },
   export: {
     description: 'Exports Projects',
-    timeoutSeconds: timeoutSeconds.export,
+    // An invocation reads on for a minute, then writes what it has.
+    timeoutSeconds: 120,
     impact: 'Exports of Projects do not go on. Nothing is lost: they go on when this works again.',
   },
   deliver: {
     description: 'Wakes Bots and calls hooks for Subscriptions',
-    timeoutSeconds: timeoutSeconds.deliver,
+    // One run of a Bot, and all around it.
+    timeoutSeconds: 45,
     impact: 'Bots and hooks that wait for changes are not told of them. Nothing is lost: it is tried again.',
   },
 } satisfies Record<string, DescribedFunction>;

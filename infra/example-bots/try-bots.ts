@@ -1,12 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts';
+import { answerHelp } from '../command.ts';
 import { root } from '../files.ts';
 import { callsTo } from '../local/demo-projects.ts';
+import { withDemoStack } from '../local/demo-stack.ts';
 
 /** One file as authors make it with a bundler; what cannot be found stays an import, which `$deploy` refuses. */
 async function bundleBot(file: string) {
@@ -204,4 +207,26 @@ export function rowsOf(document: string): Map<string, Pick<Trial, 'deploys' | 'r
 export function nameOf(file: string): string {
   const [sample = '', ...path] = file.split('/');
   return `${sample}/${path.at(-1)}`;
+}
+
+/**
+ * `npm run example-bots -- <folder>`: deploys the Bots of a folder to a stack of its own, runs each once, and
+ * writes the table of docs/bots.md. Without a folder, those of Medplum that lie beside this repository.
+ */
+if (import.meta.main) {
+  answerHelp(
+    'npm run example-bots -- [folder]\n  deploys the Bots of the folder, runs each once, and writes the table of docs/bots.md\n',
+  );
+  const [, , folder = fileURLToPath(new URL('../../../shared/data/example-bots', import.meta.url))] =
+    process.argv;
+  const docs = fileURLToPath(new URL('../../docs/bots.md', import.meta.url));
+
+  await withDemoStack('example-bots', async ({ baseUrl, project, token }) => {
+    const trials = await tryBots(folder, { baseUrl, projectId: project.id, token });
+    await writeFile(docs, withTable(await readFile(docs, 'utf8'), trials));
+    for (const { file, deploys, run, remarks } of trials) {
+      process.stdout.write(`${deploys ? 'deploys' : 'no'}\t${file}\t${run ?? ''}\t${remarks.join('; ')}\n`);
+    }
+  });
+  process.exit(0);
 }

@@ -18,6 +18,7 @@ import {
   type Prepared,
   type Recovery,
   type Step,
+  set,
   tellOfPolicy,
   tidyLate,
 } from './since-lost.ts';
@@ -66,13 +67,9 @@ const dropExport = remover((prepared) => {
   prepared.exportsDropped += 1;
 });
 
-const endLogin: Step = async ({ table }, { pk, sk, revoked }, prepared) => {
-  if (revoked === true) return;
-  await table.update({
-    Key: { pk, sk },
-    UpdateExpression: 'SET revoked = :true',
-    ExpressionAttributeValues: { ':true': true },
-  });
+const endLogin: Step = async ({ table }, item, prepared) => {
+  if (item.revoked === true) return;
+  await set(table, item, 'revoked = :true', { ':true': true });
   prepared.loginsEnded += 1;
 };
 
@@ -119,32 +116,23 @@ const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
   ...{ failureMail: dropMail, emergencyMail: dropMail },
 };
 
-const pauseProject: Step = async (recovery, { pk, sk, ...head }, prepared) => {
-  if (head.deleted === true) return;
-  const Key = { pk, sk };
+const pauseProject: Step = async (recovery, item, prepared) => {
+  if (item.deleted === true) return;
   // Emergency access that was ended after the restored moment has ended.
-  await recovery.table.update({
-    Key,
-    UpdateExpression: 'SET paused = :true, emergencyEndedAtMs = :now',
-    ExpressionAttributeValues: { ':true': true, ':now': recovery.now() },
-  });
+  const paused = { ':true': true, ':now': recovery.now() };
+  await set(recovery.table, item, 'paused = :true, emergencyEndedAtMs = :now', paused);
   prepared.projectsPaused += 1;
-  const project = inlineResource('Project', { pk, sk, ...head });
+  const project = inlineResource('Project', item);
   prepared.projects.push(`${project?.id} ${project?.name}`);
-  await endProject(recovery, { pk, sk, ...head }, prepared);
+  await endProject(recovery, item, prepared);
 };
 
 /** Who was invited gets a new link; who was removed since does not come back. */
 const endInvitation: Step = async (recovery, item, prepared) => {
-  const { pk, sk, invitation } = item;
   if (item.deleted === true) return;
-  const { state, expiresAtMs } = (invitation ?? {}) as { state?: unknown; expiresAtMs?: unknown };
+  const { state, expiresAtMs } = (item.invitation ?? {}) as { state?: unknown; expiresAtMs?: unknown };
   if (state === 'pending' && Number(expiresAtMs) > recovery.now()) {
-    await recovery.table.update({
-      Key: { pk, sk },
-      UpdateExpression: 'SET invitation.expiresAtMs = :now',
-      ExpressionAttributeValues: { ':now': recovery.now() },
-    });
+    await set(recovery.table, item, 'invitation.expiresAtMs = :now', { ':now': recovery.now() });
     prepared.invitationsEnded += 1;
   }
   await endMembership(recovery, item, prepared);
