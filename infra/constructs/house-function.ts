@@ -5,7 +5,7 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   type AssetCode,
-  CfnFunction,
+  type CfnFunction,
   Code,
   type FunctionOptions,
   Function as LambdaFunction,
@@ -17,7 +17,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
 import { accessMessage } from '../../shared/base/log.ts';
 import { isKeyOf } from '../../shared/base/values.ts';
-import { functionShares, reservedFor, type StageShares } from '../../shared/carry/shares.ts';
+import { functionShares, reservedFor } from '../../shared/carry/shares.ts';
 import { bundleFunction, mapsBeside, runBuild, sourceOf } from '../bundle.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { functionNameOf, type Retention, type Stage } from '../stage.ts';
@@ -143,24 +143,24 @@ export function keepAccessLines(house: HouseFunction, stage: Stage): void {
   });
 }
 
-function functionsIn(app: IConstruct): HouseFunction[] {
-  return app.node.findAll().filter((one) => one instanceof HouseFunction);
-}
-
 /** Puts the administration app into an asset. */
 export const addSite = (assetDir: string) => runBuild('infra/site/build.ts', join(assetDir, 'site'));
 
 /**
  * Gives every function its share of the account's concurrency, where there is enough of it, and tells those of the API
- * what Projects and sources may have of it.
+ * what Projects and sources may have of it. With `metrics`, functions that work on the table count figures under the
+ * stage's name and theirs. With `tracing` X-Ray follows requests through the functions.
  */
-export function shareFunctions(app: IConstruct, stage: StageShares): void {
+export function tuneFunctions(app: IConstruct, stage: Stage): void {
   const { accountConcurrency, projectShare, sourceShare } = stage;
-  for (const { folder, lambda } of functionsIn(app)) {
+  for (const house of app.node.findAll().filter((one) => one instanceof HouseFunction)) {
+    const { folder, lambda, usesTable } = house;
+    const defaultChild = lambda.node.defaultChild as CfnFunction;
+    if (stage.metrics && usesTable) lambda.addEnvironment('METRICS', `${stage.name}/${folder}`);
+    // Whoever ran code in an invoker could write traces.
+    if (stage.tracing && folder !== 'invoker') trace(house, defaultChild);
     const reserved = reservedFor(folder, accountConcurrency);
-    const { defaultChild } = lambda.node;
-    if (reserved !== undefined && defaultChild instanceof CfnFunction)
-      defaultChild.reservedConcurrentExecutions = reserved;
+    if (reserved !== undefined) defaultChild.reservedConcurrentExecutions = reserved;
     if (!isKeyOf(functionShares, folder) || !isKeyOf(apiFunctions, folder)) continue;
     lambda.addEnvironment('ACCOUNT_CONCURRENCY', String(accountConcurrency));
     if (projectShare !== undefined) lambda.addEnvironment('PROJECT_SHARE', String(projectShare));
@@ -168,27 +168,13 @@ export function shareFunctions(app: IConstruct, stage: StageShares): void {
   }
 }
 
-/** Has functions that work on the table count figures under the stage's name and theirs. */
-export function measureFunctions(app: IConstruct, { name }: Pick<Stage, 'name'>): void {
-  for (const { folder, lambda, usesTable } of functionsIn(app)) {
-    if (usesTable) lambda.addEnvironment('METRICS', `${name}/${folder}`);
-  }
-}
-
-/**
- * Has X-Ray follow requests through the functions. Not through the invokers: whoever ran code there could write
- * traces. X-Ray has no resource to name, so each role is given its two actions on all there is.
- */
-export function traceFunctions(app: IConstruct): void {
-  for (const { folder, lambda, role } of functionsIn(app)) {
-    if (folder === 'invoker') continue;
-    const { defaultChild } = lambda.node;
-    if (defaultChild instanceof CfnFunction) defaultChild.tracingConfig = { mode: 'Active' };
-    const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
-    role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ['*'] }));
-    Validations.of(role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray’s actions for writing name no resource.',
-    });
-  }
+/** X-Ray has no resource to name, so the role is given its two actions on all there is. */
+function trace({ role }: HouseFunction, lambda: CfnFunction): void {
+  lambda.tracingConfig = { mode: 'Active' };
+  const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ['*'] }));
+  Validations.of(role).acknowledge({
+    id: 'AwsSolutions-IAM5[Resource::*]',
+    reason: 'X-Ray’s actions for writing name no resource.',
+  });
 }

@@ -62,36 +62,21 @@ export class LogsKey extends Construct {
       }),
     );
   }
-
-  /** Lets a service publish to topics under this key. */
-  letPublish(service: string): void {
-    this.key.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal(service)],
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        resources: ['*'],
-        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-      }),
-    );
-  }
 }
 
-/** Alarms themselves; whatever else is to publish needs the topic and its key. */
-const publisher = 'cloudwatch.amazonaws.com';
-
 /** Where alarms go: to the stage's address when it names one, and to whoever subscribes. */
-export function alarmTopic(scope: Construct, stage: Stage, key: LogsKey): Topic {
-  const topic = new Topic(scope, 'Alarms', { enforceSSL: true, masterKey: key.key });
-  key.letPublish(publisher);
-  // Refusing unencrypted publishers replaces the policy that let every service of the account publish.
-  topic.addToResourcePolicy(
+export function alarmTopic(scope: Construct, stage: Stage, { key }: LogsKey): Topic {
+  const topic = new Topic(scope, 'Alarms', { enforceSSL: true, masterKey: key });
+  /** Of alarms themselves; whatever else is to publish needs the topic and its key. */
+  const publishing = (actions: string[], resource: string) =>
     new PolicyStatement({
-      principals: [new ServicePrincipal(publisher)],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      ...{ actions, resources: [resource] },
       conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-    }),
-  );
+    });
+  key.addToResourcePolicy(publishing(['kms:Decrypt', 'kms:GenerateDataKey*'], '*'));
+  // Refusing unencrypted publishers replaces the policy that let every service of the account publish.
+  topic.addToResourcePolicy(publishing(['sns:Publish'], topic.topicArn));
   if (stage.alarmEmail) {
     const subscription = topic.addSubscription(new EmailSubscription(stage.alarmEmail));
     Validations.of(subscription).acknowledge({

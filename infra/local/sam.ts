@@ -1,8 +1,8 @@
-import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { command, text } from '../command.ts';
-import { addonOf } from '../guest/build.ts';
 import {
+  copyAsset,
   onlyOnAws,
   readAssembly,
   type SynthesisedFunction,
@@ -32,11 +32,8 @@ async function writeSam(from: string, host: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const one of functions) {
     const code = join(folder, samName(one.folder));
-    await cp(one.asset, code, { recursive: true });
+    await copyAsset(one, code, process.arch === 'x64' ? 'linux-x64' : 'linux-arm64');
     if ('KEYS' in one.variables) await copyFile(join(dataDir, 'keys.json'), join(code, 'keys.json'));
-    if (one.folder === 'invoker' && process.arch === 'x64') {
-      await copyFile(addonOf('linux-x64'), join(code, 'guest/isolated-vm.node'));
-    }
   }
   const seenFromInside = Object.entries(environment).map(([name, value]) => [
     name,

@@ -4,7 +4,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { watchCertificate, watchConcurrency } from '../constructs/alarms.ts';
-import { measureFunctions, shareFunctions, traceFunctions } from '../constructs/house-function.ts';
+import { tuneFunctions } from '../constructs/house-function.ts';
 import { alarmTopic, keepLogs, LogsKey } from '../constructs/logs.ts';
 import { LockedInvoker } from '../constructs/own-functions.ts';
 import { KmsKeys, PorticoTable } from '../constructs/portico-table.ts';
@@ -131,9 +131,7 @@ export function porticoStacks(app: App, stage: Stage) {
   const reindex = new ReindexStack(app, { ...parts, ground: reachable });
   const watch = new WatchStack(app, { ...parts, baseUrl });
 
-  if (stage.metrics) measureFunctions(app, stage);
-  if (stage.tracing) traceFunctions(app);
-  shareFunctions(app, stage);
+  tuneFunctions(app, stage);
   keepLogs(app, data.logsKey.key, stage.retention);
   const kept = {
     applyToResourceTypes: [

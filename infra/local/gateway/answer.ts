@@ -18,7 +18,7 @@ export function gatewayAnswer(statusCode: number, message: string): GatewayAnswe
   return jsonAnswer(statusCode, JSON.stringify({ message }));
 }
 
-function jsonAnswer(statusCode: number, text: string): GatewayAnswer {
+export function jsonAnswer(statusCode: number, text: string): GatewayAnswer {
   return { statusCode, headers: [['content-type', 'application/json']], body: Buffer.from(text) };
 }
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { replaceFile } from '../../files.ts';
-import type { GatewayAnswer } from '../gateway/answer.ts';
+import { type GatewayAnswer, gatewayAnswer, jsonAnswer } from '../gateway/answer.ts';
 import { headerOf } from '../gateway/event.ts';
 import type { LocalPage } from '../gateway/gateway.ts';
 import { type AwsService, refusal } from './aws.ts';
@@ -186,27 +186,13 @@ export function mailPages(mailbox: Pick<Mailbox, 'list' | 'read'>): LocalPage {
   return async ({ method, target, rawHeaders }) => {
     const [, id] = /^\/local\/mail(?:\/([\w-]+))?(?:\?.*)?$/.exec(target) ?? [undefined];
     if (!target.startsWith('/local/mail') || method !== 'GET') return undefined;
-    if (headerOf(rawHeaders, 'authorization') !== undefined) return json(403, { message: 'Forbidden' });
+    if (headerOf(rawHeaders, 'authorization') !== undefined) return gatewayAnswer(403, 'Forbidden');
     const found = id === undefined ? await mailbox.list() : await mailbox.read(id);
-    if (!found) return json(404, { message: 'Not Found' });
-    return (headerOf(rawHeaders, 'accept') ?? '').includes('text/html')
-      ? page([found].flat())
-      : json(200, found);
+    if (!found) return gatewayAnswer(404, 'Not Found');
+    const isPage = headerOf(rawHeaders, 'accept')?.includes('text/html');
+    const answer = isPage ? page([found].flat()) : jsonAnswer(200, JSON.stringify(found));
+    return { ...answer, headers: [...answer.headers, ['cache-control', 'no-store']] };
   };
-}
-
-function json(statusCode: number, value: unknown): GatewayAnswer {
-  return pageOf(statusCode, 'application/json', JSON.stringify(value));
-}
-
-function pageOf(
-  statusCode: number,
-  type: string,
-  text: string,
-  more: Record<string, string> = {},
-): GatewayAnswer {
-  const headers = { 'content-type': type, 'cache-control': 'no-store', ...more };
-  return { statusCode, headers: Object.entries(headers), body: Buffer.from(text) };
 }
 
 /** The text parts only: what somebody put into a mail never becomes markup of our origin. */
@@ -227,11 +213,13 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere } article { border-top: 1px
 ${list.join('\n') || '<p>No mail yet.</p>'}
 </html>
 `;
-  return pageOf(200, 'text/html; charset=utf-8', html, {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-  });
+  };
+  return { statusCode: 200, headers: Object.entries(headers), body: Buffer.from(html) };
 }
 
 function escaped(text: string): string {

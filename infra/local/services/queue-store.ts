@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 // biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
 import { DatabaseSync } from 'node:sqlite';
 
@@ -84,10 +85,8 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     `SELECT min(hidden_until) AS at FROM queued AS own WHERE queue = ? AND ${isFirst}`,
   );
   let forgotAtMs = 0;
-  const listeners = new Map<string, Set<() => void>>();
-  const tell = (queue: string) => {
-    for (const listener of listeners.get(queue) ?? []) listener();
-  };
+  /** Named by a queue, when a message of it may be had, or had at another time. */
+  const told = new EventEmitter();
 
   function take(
     queue: string,
@@ -119,7 +118,7 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     /** @returns their ids */
     send(queue: string, messages: readonly SentMessage[]): string[] {
       const ids = together(database, () => messages.map((message) => put(queue, message)));
-      tell(queue);
+      told.emit(queue);
       return ids;
     },
     receive(queue: string, receiving: Receiving): StoredMessage[] {
@@ -135,32 +134,27 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     remove(receipt: string): void {
       const [queue = '', id = '', receives = ''] = receipt.split('/');
       // Those behind it in its group are to be had now.
-      if (remove.run(id, Number(receives)).changes > 0) tell(queue);
+      if (remove.run(id, Number(receives)).changes > 0) told.emit(queue);
     },
     /** Keeps a delivery that is not taken from everybody for so long. */
     postpone(receipt: string, hiddenMs: number): void {
       const [queue = '', id = '', receives = ''] = receipt.split('/');
       postpone.run(now() + hiddenMs, id, Number(receives));
       // Whoever waits for the next message waits for another time now.
-      tell(queue);
+      told.emit(queue);
     },
     count: (queue: string) => Number(count.get(queue)?.count),
     /** Puts all messages of a queue into another, as if they had just been sent there. */
     move(from: string, to: string): void {
       move.run(to, from);
-      tell(to);
+      told.emit(to);
     },
     /** When the next message is to be had, in ms since the epoch; undefined when there is none. */
     nextAtMs(queue: string): number | undefined {
       const at = next.get(queue)?.at;
       return typeof at === 'number' ? at : undefined;
     },
-    /** @returns ends it */
-    onSend(queue: string, listener: () => void): () => void {
-      const all = listeners.get(queue) ?? new Set();
-      listeners.set(queue, all.add(listener));
-      return () => void all.delete(listener);
-    },
+    told,
     close: () => database.close(),
   };
 }

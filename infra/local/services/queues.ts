@@ -66,11 +66,12 @@ const longestWaitMs = 60_000;
 /** Until something is sent, or becomes visible again. */
 async function untilSent(store: QueueStore, queue: string, stopping: AbortSignal): Promise<void> {
   const sent = new AbortController();
-  const end = store.onSend(queue, () => sent.abort());
+  const wake = () => sent.abort();
+  store.told.once(queue, wake);
   const ms = Math.max(1, (store.nextAtMs(queue) ?? Number.POSITIVE_INFINITY) - Date.now());
   const signal = AbortSignal.any([sent.signal, stopping]);
   await pause(Math.min(ms, longestWaitMs), undefined, { signal }).catch(() => undefined);
-  end();
+  store.told.off(queue, wake);
 }
 
 /** As Lambda hands messages over. */
