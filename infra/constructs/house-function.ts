@@ -10,7 +10,6 @@ import {
   type FunctionOptions,
   Function as LambdaFunction,
   Runtime,
-  type TenancyConfig,
 } from 'aws-cdk-lib/aws-lambda';
 import { CfnSubscriptionFilter, FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -50,8 +49,6 @@ export interface HouseFunctionProps {
   /** Under functions/; its handler.ts is the entry. */
   folder: string;
   description: string;
-  /** For what people invoke by name; CloudFormation names the others. */
-  functionName?: string;
   timeoutSeconds: number;
   /** MiB; one vCPU is 1769. */
   memoryMb: number;
@@ -63,13 +60,10 @@ export interface HouseFunctionProps {
   /** The entry of docs/operate.md that its failing leads to; `function-failing` when left out. */
   runbook?: string;
   alarms: ITopic;
-  architecture?: Architecture;
-  tenancyConfig?: TenancyConfig;
   /** The kind of its log; `functions` when left out. */
   keptAs?: keyof Retention;
-  logging?: Pick<FunctionOptions, 'loggingFormat' | 'systemLogLevelV2'>;
-  /** Where it runs in a VPC; most run in none. */
-  network?: Pick<FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
+  /** What is Lambda's own to know: a name where it is invoked by one, another processor, a VPC. */
+  own?: FunctionOptions;
   /** Puts files that are not bundled into the asset. */
   addFiles?: (assetDir: string) => void;
 }
@@ -99,17 +93,14 @@ export class HouseFunction extends Construct {
       code: bundledCode(props.folder, props.addFiles),
       handler: 'index.handler',
       description: props.description,
-      ...(props.functionName ? { functionName: props.functionName } : {}),
       runtime: Runtime.NODEJS_24_X,
-      architecture: props.architecture ?? Architecture.ARM_64,
+      architecture: Architecture.ARM_64,
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMb,
       role: this.role,
       logGroup: this.logGroup,
-      ...props.logging,
-      ...props.network,
       ...(props.environment ? { environment: props.environment } : {}),
-      ...(props.tenancyConfig ? { tenancyConfig: props.tenancyConfig } : {}),
+      ...props.own,
     });
     new ImpactAlarm(this, 'Failing', {
       metric: new MathExpression({

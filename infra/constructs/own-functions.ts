@@ -58,7 +58,7 @@ export class StageKeysFunction extends HouseFunction {
   constructor(scope: Construct, id: string, { stage, ground, alarms }: Grounded & { stage: Stage }) {
     super(scope, id, {
       ...granted('stage-keys', ground),
-      functionName: functionNameOf(stage, 'stage-keys'),
+      own: { functionName: functionNameOf(stage, 'stage-keys') },
       description: 'Makes the secret keys of the stage',
       timeoutSeconds: timeoutSeconds.short,
       memoryMb: 1024,
@@ -112,23 +112,17 @@ export class LockedInvoker extends HouseFunction {
       timeoutSeconds: use === 'jobs' ? timeoutSeconds.longInvoker : timeoutSeconds.invoker,
       // One whole vCPU; the largest isolate, 512 MiB, leaves room for a run that overshoots.
       memoryMb: 1769,
-      tenancyConfig: TenancyConfig.PER_TENANT,
-      architecture: platform === 'linux-arm64' ? Architecture.ARM_64 : Architecture.X86_64,
+      own: {
+        tenancyConfig: TenancyConfig.PER_TENANT,
+        architecture: platform === 'linux-arm64' ? Architecture.ARM_64 : Architecture.X86_64,
+        ...network?.connection,
+      },
       // The folder that the sandbox's child runs from.
       addFiles: (assetDir) => runBuild('infra/guest/build.ts', join(assetDir, 'guest'), platform),
       impact:
         'Bots do not run, or end without an answer: callers get 429 or 409 and do not know whether the Bot ran. ' +
         'Look for exceptions in the log of the invoker, and at the concurrency left in the account.',
       alarms,
-      ...(network
-        ? {
-            network: {
-              vpc: network.vpc,
-              vpcSubnets: { subnets: [...network.subnets] },
-              securityGroups: [network.securityGroup],
-            },
-          }
-        : {}),
     });
     if (network) this.lambda.node.addDependency(interfaceRights(this, this.role));
     watchLogs(this, 'NotStarted', [this], alarms);

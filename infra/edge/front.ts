@@ -35,12 +35,6 @@ export function makeOriginSecrets(scope: Construct, stage: Stage): void {
   }
 }
 
-/** What CloudFront sends: the first secret. CloudFormation puts the value in when it deploys. */
-function sentSecret(stage: Stage): string {
-  const [first = 1] = stage.firewall?.secrets ?? [];
-  return resolved(stage, first);
-}
-
 /** The environment of functions behind the API: all secrets, in an order that a rotation does not change. */
 export function originEnvironment(stage: Stage): Record<string, string> {
   const { firewall } = stage;
@@ -105,7 +99,8 @@ export class Front extends Construct {
           originSslProtocols: [OriginSslPolicy.TLS_V1_2],
           // API Gateway answers before.
           readTimeout: Duration.seconds(timeoutSeconds.front),
-          customHeaders: { [originHeader]: sentSecret(stage) },
+          // The first secret. CloudFormation puts the value in when it deploys.
+          customHeaders: { [originHeader]: resolved(stage, firewall.secrets[0] ?? 1) },
         }),
         allowedMethods: AllowedMethods.ALLOW_ALL,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,

@@ -13,6 +13,7 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { Effect, type IRole, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { FunctionOptions } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Finding, inBoth } from '../constructs/findings.ts';
 import { KeptLogs } from '../constructs/logs.ts';
@@ -57,9 +58,10 @@ const groups = { invokers: 'Invokers', filter: 'Filter', exit: 'Exit' } as const
  */
 export class InvokerNetwork extends Construct {
   readonly vpc: IVpc;
-  readonly securityGroup: SecurityGroup;
+  /** Of invokers. */
+  readonly connection: Pick<FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
   /** For invokers, and beside each, in its zone, for the filter. */
-  readonly subnets: readonly ISubnet[];
+  readonly #subnets: readonly ISubnet[];
   readonly filterSubnets: readonly ISubnet[];
 
   constructor(scope: Construct, id: string) {
@@ -75,15 +77,17 @@ export class InvokerNetwork extends Construct {
       ],
       restrictDefaultSecurityGroup: true,
     }) as IVpc;
-    this.subnets = this.#subnetsOf('invokers');
+    this.#subnets = this.#subnetsOf('invokers');
     this.filterSubnets = this.#subnetsOf('filter');
-    this.securityGroup = new SecurityGroup(this, 'Invokers', {
+    const securityGroup = new SecurityGroup(this, 'Invokers', {
       vpc: this.vpc,
       description: 'Invokers: out to HTTPS and HTTP, and nothing in',
       allowAllOutbound: false,
     });
-    this.securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'HTTPS');
-    this.securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(80), 'HTTP');
+    securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'HTTPS');
+    securityGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(80), 'HTTP');
+    const vpcSubnets = { subnets: [...this.#subnets] };
+    this.connection = { vpc: this.vpc, vpcSubnets, securityGroups: [securityGroup] };
     this.#keepFlows();
     Validations.of(this.vpc).acknowledge(...networkFindings);
   }
@@ -101,8 +105,8 @@ export class InvokerNetwork extends Construct {
           destinationCidrBlock,
           vpcEndpointId,
         });
-      route('Out', this.subnets[zone], '0.0.0.0/0');
-      route('Back', exits[zone], this.subnets[zone]?.ipv4CidrBlock ?? '');
+      route('Out', this.#subnets[zone], '0.0.0.0/0');
+      route('Back', exits[zone], this.#subnets[zone]?.ipv4CidrBlock ?? '');
     });
   }
 

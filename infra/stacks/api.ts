@@ -36,15 +36,12 @@ export class ApiStack extends StageStack {
     // With a domain nobody needs it; a stack that imports it may get a domain.
     this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
     this.api = api;
-    const keysMade = new StageKeysFunction(this, 'stage-keys', {
-      stage,
-      ground: { ...ground, baseUrl },
-      alarms,
-    });
-    const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
+    const parts = { ground: { ...ground, baseUrl }, alarms };
+    const keysMade = new StageKeysFunction(this, 'stage-keys', { stage, ...parts });
+    const jobs = new JobsFunction(this, 'jobs', parts);
     this.jobs = jobs.lambda;
     keysMade.goesBefore(jobs);
-    const whole = { ...ground, baseUrl, jobs: jobs.lambda };
+    const whole = { ...parts.ground, jobs: jobs.lambda };
     const made = new Map<FunctionName, { house: HouseFunction; routes: FunctionRoutes }>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {

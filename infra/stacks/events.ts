@@ -3,7 +3,7 @@ import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import type { Construct } from 'constructs';
 import { functionNames, routesOf } from '../../functions/routes.ts';
-import { recordOf } from '../../shared/base/values.ts';
+import { recordOf, typedKeys } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
 import { type FunctionGrant, type Ground, granted } from '../constructs/grants.ts';
@@ -38,23 +38,18 @@ export class EventsStack extends StageStack {
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
     const mail = new MailService(this, 'Ses', stage);
-    const consumer = (folder: QueueConsumer, more?: FunctionGrant) =>
+    const more: Partial<Record<QueueConsumer, FunctionGrant>> = {
+      outbox: mail.sending,
+      deliver: { environment: runBounds(stage) },
+    };
+    const consumer = (folder: QueueConsumer) =>
       new HouseFunction(this, folder, {
-        ...granted(folder, whole, more),
+        ...granted(folder, whole, more[folder]),
         ...eventFunctions[folder],
         memoryMb: 512,
         alarms,
       });
-    const functions: Record<QueueConsumer, HouseFunction> = {
-      outbox: consumer('outbox', mail.sending),
-      'index-upkeep': consumer('index-upkeep'),
-      audit: consumer('audit'),
-      match: consumer('match'),
-      'subscription-status': consumer('subscription-status'),
-      bus: consumer('bus'),
-      export: consumer('export'),
-      deliver: consumer('deliver', { environment: runBounds(stage) }),
-    };
+    const functions = recordOf(typedKeys(eventFunctions), consumer);
     watchLogs(this, 'LostRecords', [functions.deliver], alarms);
     keepAccessLines(functions.deliver, stage);
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);

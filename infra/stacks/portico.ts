@@ -1,9 +1,9 @@
 import { type App, CfnOutput, Fn, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { watchCertificate, watchConcurrency } from '../constructs/alarms.ts';
+import type { Ground } from '../constructs/grants.ts';
 import { tuneFunctions } from '../constructs/house-function.ts';
 import { alarmTopic, keepLogs, LogsKey } from '../constructs/logs.ts';
 import { LockedInvoker } from '../constructs/own-functions.ts';
@@ -89,16 +89,16 @@ class NetworkStack extends StageStack {
 
 /** Where customers' code runs: a stack of its own, so that nothing else can slip into its role. */
 class SandboxStack extends StageStack {
-  readonly invoker: IFunction;
-  readonly longInvoker: IFunction;
-  readonly evaluator: IFunction;
+  readonly invokers: Pick<Ground, 'invoker' | 'longInvoker' | 'evaluator'>;
 
   /** @param network where egress is filtered */
   constructor(app: Construct, { stage, alarms }: StageParts, network: InvokerNetwork | undefined) {
     super(app, stage, 'sandbox');
-    this.invoker = new LockedInvoker(this, 'Invoker', { alarms, network }).lambda;
-    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, network, use: 'jobs' }).lambda;
-    this.evaluator = new LockedInvoker(this, 'Evaluator', { alarms, network, use: 'expressions' }).lambda;
+    this.invokers = {
+      invoker: new LockedInvoker(this, 'Invoker', { alarms, network }).lambda,
+      longInvoker: new LockedInvoker(this, 'LongInvoker', { alarms, network, use: 'jobs' }).lambda,
+      evaluator: new LockedInvoker(this, 'Evaluator', { alarms, network, use: 'expressions' }).lambda,
+    };
   }
 }
 
@@ -114,9 +114,7 @@ export function porticoStacks(app: App, stage: Stage) {
     table: data.table.table,
     tableKey: data.table.key,
     keys: data.keys,
-    invoker: sandbox.invoker,
-    longInvoker: sandbox.longInvoker,
-    evaluator: sandbox.evaluator,
+    ...sandbox.invokers,
     searchParameters: stage.searchParameters.join(),
   };
   const edge = firewall && new EdgeStack(app, stage, firewall);
