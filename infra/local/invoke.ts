@@ -30,26 +30,18 @@ const timeoutMs = 29_000;
 
 /** The functions in this process, in the environment of the stack that `withStack` has found or started. */
 async function functionsHere(from: string | undefined) {
-  if (from !== undefined) {
-    const assembly = await openAssembly(resolve(from), ({ message }) => process.stderr.write(`${message}\n`));
-    assembly.use(process.env as Record<string, string>);
-    const invoke = async (name: Invocable, event: unknown) =>
-      ((await assembly.load(name as 'provision')) as Handler)(event);
-    return { invoke, stop: assembly.stop };
-  }
-  const load = handlerLoader();
+  const told = ({ message }: Error) => void process.stderr.write(`${message}\n`);
+  const assembly = from === undefined ? undefined : await openAssembly(resolve(from), told);
+  assembly?.use(process.env as Record<string, string>);
+  const load = assembly?.load ?? handlerLoader();
   const invoke = async (name: Invocable, event: unknown) => {
-    const handler = (name === 'invoker' ? await invokerHandler() : await load(name)) as Handler;
+    if (name === 'invoker') process.env.PORTICO_GUEST_DIR ??= await cachedGuest();
+    const handler = (await load(name as 'provision')) as Handler;
     // Lambda is told the tenant of the invoker by who invokes.
     const tenant = name === 'invoker' ? { tenantId: fieldsOf(event).project } : {};
     return handler(event, { ...lambdaContext(`portico-${name}`, timeoutMs), ...tenant });
   };
-  return { invoke, stop: async () => undefined };
-}
-
-async function invokerHandler(): Promise<unknown> {
-  process.env.PORTICO_GUEST_DIR = await cachedGuest();
-  return (await import('../../functions/invoker/handler.ts')).handler;
+  return { invoke, stop: async () => assembly?.stop() };
 }
 
 const taken = { failed: 2, allowPositionals: true, options: { sample: flag, from: text } } as const;

@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { longestPayloadBytes } from '../context.ts';
 import { type Listening, listen, readBody } from '../gateway/listen.ts';
-import type { QueueStore } from './queue-store.ts';
+import type { QueueStore, SentMessage } from './queue-store.ts';
 
 /** What a service answers to its client of the SDK. */
 interface ServiceAnswer {
@@ -115,18 +115,10 @@ function operationOf({ headers }: IncomingMessage, prefix: string): string | und
   return target.startsWith(prefix) ? target.slice(prefix.length) : undefined;
 }
 
-interface Entry {
-  Id: string;
-  MessageBody: string;
-  MessageGroupId?: string;
-  MessageDeduplicationId?: string;
-  DelaySeconds?: number;
-}
-
 interface QueueRequest {
   QueueUrl?: string;
   SourceArn?: string;
-  Entries?: Entry[];
+  Entries?: (SentMessage & { Id: string })[];
   MaxNumberOfMessages?: number;
   VisibilityTimeout?: number;
   ReceiptHandle?: string;
@@ -136,13 +128,7 @@ const operations: Readonly<
   Record<string, (store: QueueStore, queue: string, request: QueueRequest) => object | undefined>
 > = {
   SendMessageBatch(store, queue, { Entries = [] }) {
-    const ids = store.send(
-      queue,
-      Entries.map(({ MessageBody, MessageGroupId, MessageDeduplicationId, DelaySeconds = 0 }) => ({
-        ...{ body: MessageBody, group: MessageGroupId, deduplication: MessageDeduplicationId },
-        delayMs: DelaySeconds * 1000,
-      })),
-    );
+    const ids = store.send(queue, Entries);
     const sent = Entries.map(({ Id, MessageBody }, i) => ({
       ...{ Id, MessageId: ids[i], MD5OfMessageBody: md5(MessageBody) },
     }));

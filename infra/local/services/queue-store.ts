@@ -21,14 +21,14 @@ interface Receiving {
   dead?: { queue: string; mostReceives: number };
 }
 
-/** A message as it is sent. */
-interface SentMessage {
-  body: string;
+/** A message as SQS's clients send it. */
+export interface SentMessage {
+  MessageBody: string;
   /** The messages of one group are received one after the other. */
-  group?: string | undefined;
+  MessageGroupId?: string | undefined;
   /** One with the same name within five minutes is not kept again. */
-  deduplication?: string | undefined;
-  delayMs?: number | undefined;
+  MessageDeduplicationId?: string | undefined;
+  DelaySeconds?: number;
 }
 
 export type QueueStore = ReturnType<typeof openQueueStore>;
@@ -104,13 +104,14 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     return { id, body: String(row.body), receives, sentAtMs: Number(row.sent_at), receipt };
   }
 
-  function put(queue: string, { body, group, deduplication, delayMs = 0 }: SentMessage): string {
-    const known =
-      deduplication === undefined ? undefined : named.get(queue, deduplication, now() - namedMs)?.id;
+  function put(queue: string, message: SentMessage): string {
+    const { MessageBody, MessageGroupId = null, MessageDeduplicationId: own, DelaySeconds } = message;
+    const known = own === undefined ? undefined : named.get(queue, own, now() - namedMs)?.id;
     if (known !== undefined) return String(known);
     const id = randomUUID();
-    insert.run(id, queue, group ?? null, body, now(), delayMs > 0 ? now() + delayMs : 0);
-    if (deduplication !== undefined) name.run(queue, deduplication, id, now());
+    const hiddenUntil = DelaySeconds ? now() + DelaySeconds * 1000 : 0;
+    insert.run(id, queue, MessageGroupId, MessageBody, now(), hiddenUntil);
+    if (own !== undefined) name.run(queue, own, id, now());
     return id;
   }
 
