@@ -39,7 +39,6 @@ type SampleGround = Awaited<ReturnType<typeof sampleGround>>;
 /** Calls the schedule's consumers to sweep, and the tick. */
 const scheduled = { source: 'aws.events', 'detail-type': 'Scheduled Event', detail: {} };
 const noLines = gzipSync(JSON.stringify({ messageType: 'DATA_MESSAGE', logEvents: [] })).toString('base64');
-const nothingNew = async (): Promise<unknown> => scheduled;
 const fedBySchedules = [
   ...(['outbox', 'index-upkeep', 'audit', 'match', 'subscription-status'] as const),
   ...(['deliver', 'bus', 'export', 'tick', 'canary'] as const),
@@ -67,7 +66,12 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
     const line = `POST /fhir/R4/Bot/$execute?identifier=${encodeURIComponent(identifier)}`;
     return asClient(ground, line, { 'content-type': 'text/plain' }, 'hello');
   },
-  token: async ({ project }) => tokenEvent(project),
+  token: async ({ project: { clientId, clientSecret } }) => {
+    const client = { client_id: clientId, client_secret: clientSecret };
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...client });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return httpEvent('POST /oauth2/token', headers, body.toString());
+  },
   login: async () => httpEvent('GET /auth/clientinfo/medplum-cli'),
   account: async (ground) => asClient(ground, 'GET /auth/me'),
   'access-records': async () => ({ awslogs: { data: noLines } }),
@@ -75,7 +79,7 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
   // No job has this id: it is not begun, which the log says.
   jobs: async ({ project }) => ({ project: project.id, jobId: randomUUID() }),
   dispatch: async () => ({ Records: [] }),
-  ...recordOf(fedBySchedules, () => nothingNew),
+  ...recordOf(fedBySchedules, () => async () => scheduled),
   provision: async () => ({
     name: 'Sample Clinic',
     admin: { email: `ada-${randomUUID().slice(0, 8)}@example.org`, firstName: 'Ada', lastName: 'Admin' },
@@ -84,14 +88,6 @@ export const sampleEvents: Readonly<Record<Invocable, (ground: SampleGround) => 
   reindex: async () => ({ again: false }),
   invoker: async ({ project }) => runOf(project.id),
 };
-
-/** A token of the Project's client is asked for with it. */
-function tokenEvent({ clientId, clientSecret }: SampleGround['project']) {
-  const client = { client_id: clientId, client_secret: clientSecret };
-  const body = new URLSearchParams({ grant_type: 'client_credentials', ...client });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return httpEvent('POST /oauth2/token', headers, body.toString());
-}
 
 function asClient(
   { token }: Pick<SampleGround, 'token'>,

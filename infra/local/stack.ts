@@ -173,7 +173,10 @@ async function startParts(
     ...queues.environment(aws.url),
   };
   keep(useHandlerEnvironment(environment));
-  assembly?.use({ ...environment, ...hooksOnLoopback() });
+  // A test's webhooks are on this machine.
+  const { PORTICO_ALLOW_LOOPBACK_HOOKS } = process.env;
+  const hooks = PORTICO_ALLOW_LOOPBACK_HOOKS === undefined ? {} : { PORTICO_ALLOW_LOOPBACK_HOOKS };
+  assembly?.use({ ...environment, ...hooks });
   environmentIsSet.resolve();
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
   // As every deployment does before it changes the functions that open them.
@@ -206,12 +209,6 @@ async function startParts(
     /** Holds back what changes in the table bring about, mail and the upkeep of indexes among it, until it is released. */
     holdChanges: hold,
   };
-}
-
-/** A test's webhooks are on this machine. */
-function hooksOnLoopback(): Record<string, string> {
-  const { PORTICO_ALLOW_LOOPBACK_HOOKS: allowed } = process.env;
-  return allowed === undefined ? {} : { PORTICO_ALLOW_LOOPBACK_HOOKS: allowed };
 }
 
 /** As the schedule on AWS; the first time at once, for what an earlier process left. */

@@ -22,7 +22,9 @@ export async function check(
       say(`ok      ${what}`);
     } catch (error) {
       isGood = false;
-      say(`failed  ${what}: ${error instanceof NoToken ? judge(error, false).text : reasonOf(error)}`);
+      say(
+        `failed  ${what}: ${error instanceof NoToken ? judge(error, false).text : (errorCode(error) ?? errorText(error))}`,
+      );
     }
   };
   for (const { address, tls } of listeners) {
@@ -38,8 +40,4 @@ export async function check(
     clientTokens({ service, clientId, readSecret }).get(),
   );
   return isGood;
-}
-
-function reasonOf(error: unknown): string {
-  return errorCode(error) ?? errorText(error);
 }

@@ -85,7 +85,9 @@ export async function startListener(receiver: Receiver, settings: ListenerSettin
   };
   const serve = (socket: Socket) => {
     const served = serveConnection(receiver, socket, settings, name).catch((error: Error) => {
-      receiver.log('error', 'fault', { listener: name, error: error.name, at: placeOf(error) });
+      // Where in our code, without the error's text: that could quote a message.
+      const at = /\n\s*at (.*)/.exec(error.stack ?? '')?.[1];
+      receiver.log('error', 'fault', { listener: name, error: error.name, at });
       socket.destroy();
     });
     open.add(served);
@@ -129,11 +131,6 @@ export async function startListener(receiver: Receiver, settings: ListenerSettin
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
-}
-
-/** Where in our code, without the error's text: that could quote a message. */
-function placeOf({ stack }: Error): string | undefined {
-  return /\n\s*at (.*)/.exec(stack ?? '')?.[1];
 }
 
 async function tlsServer(

@@ -132,7 +132,8 @@ export async function sendMessages(
     try {
       line ??= { socket: await connect(settings), decoder: new FrameDecoder(longestBodyBytes) };
     } catch (error) {
-      return { kind: 'none', reason: reasonOf(error) };
+      // The system's word; a text could name what was sent.
+      return { kind: 'none', reason: errorCode(error) ?? errorName(error) };
     }
     const isWritten = await writeAll(line.socket, encodeFrame(content), settings.timeoutMs);
     const answer: Answer = isWritten
@@ -176,9 +177,4 @@ async function sendOne(
     if (isLast) return answer.kind === 'accepted';
     await pause(Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1)));
   }
-}
-
-/** The system's word; a text could name what was sent. */
-function reasonOf(error: unknown): string {
-  return errorCode(error) ?? errorName(error);
 }

@@ -92,7 +92,9 @@ export function parseCommandLine(args: readonly string[], folder: string): Comma
   if (values.version) return { kind: 'version' };
   if (values.send !== undefined) {
     allowOnly(values, ofSend);
-    const settings = sayingOptions(() => readSendSettings(new Fields(sendFields(values)), folder));
+    const own = given(values, ({ of }, name) => of === 'send' || name === 'timeout');
+    const sent = { ...own, ...tlsFields(values) };
+    const settings = sayingOptions(() => readSendSettings(new Fields(sent), folder));
     return { kind: 'send', settings, files };
   }
   if (files.length > 0) throw new SettingsError('Files are sent with --send host:port');
@@ -120,10 +122,6 @@ function fromFile(file: string): ServeSettings {
 function serveFields(values: Options): object {
   const listener = { ...given(values, ({ of }) => of === 'listener'), ...tlsFields(values) };
   return { ...given(values, ({ of }) => of === 'program'), listeners: [listener] };
-}
-
-function sendFields(values: Options): object {
-  return { ...given(values, ({ of }, name) => of === 'send' || name === 'timeout'), ...tlsFields(values) };
 }
 
 function tlsFields(values: Options): object {
