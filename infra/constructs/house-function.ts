@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AssetHashType, Aws, DockerImage, Duration, Validations } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -17,7 +17,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { accessMessage } from '../../shared/base/log.ts';
 import { isKeyOf } from '../../shared/base/values.ts';
 import { functionShares, reservedFor } from '../../shared/carry/shares.ts';
-import { bundleFunction, mapsBeside, runBuild, sourceOf } from '../bundle.ts';
+import { bundleFunction, runBuild, sourceOf } from '../bundle.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { functionNameOf, type Retention, type Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
@@ -36,7 +36,8 @@ function bundledCode(folder: string, addFiles: (assetDir: string) => void = () =
       image: DockerImage.fromRegistry('unused'),
       local: {
         tryBundle(assetDir) {
-          bundleFunction(folder, assetDir, mapsBeside(assetDir, folder));
+          // The maps lie beside all assets of the synthesised app.
+          bundleFunction(folder, assetDir, join(dirname(assetDir), 'maps', folder));
           addFiles(assetDir);
           return true;
         },

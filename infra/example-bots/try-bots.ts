@@ -8,8 +8,8 @@ import { fieldsOf } from '../../shared/base/values.ts';
 import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts';
 import { answerHelp } from '../command.ts';
 import { root } from '../files.ts';
+import { withDemoStack } from '../local/demo.ts';
 import { callsTo } from '../local/demo-projects.ts';
-import { withDemoStack } from '../local/demo-stack.ts';
 
 /** One file as authors make it with a bundler; what cannot be found stays an import, which `$deploy` refuses. */
 async function bundleBot(file: string) {

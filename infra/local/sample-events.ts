@@ -7,7 +7,7 @@ import type { RunRequest } from '../../shared/bots/run/contract.ts';
 import { matchRoute } from '../../shared/carry/http/routes.ts';
 import type { DeployedFunction } from '../permissions.ts';
 import { callsTo, type Demo, demoToken } from './demo-projects.ts';
-import { buildEvent } from './gateway/event.ts';
+import { buildEvent } from './gateway/http-api.ts';
 
 /** Every function that is deployed. */
 export type Invocable = DeployedFunction | 'invoker';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScheduledEvent } from 'aws-lambda';
-import { allRoutes, type Route } from '../../functions/routes.ts';
+import type { Route } from '../../functions/routes.ts';
 import { Gate } from '../../shared/base/gate.ts';
 import { usualFailedAddresses } from '../../shared/base/limits.ts';
 import type { JobEvent } from '../../shared/bots/run/services.ts';
@@ -120,7 +120,6 @@ async function startParts(
   const { url: baseUrl } = await keep(
     startGateway({
       port,
-      routes: allRoutes,
       loadHandler: async (name) => {
         await environmentIsSet.promise;
         if (name === 'site' && !assembly) await site.built();

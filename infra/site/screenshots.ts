@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { answerHelp } from '../command.ts';
-import { type DemoStack, withDemoStack } from '../local/demo-stack.ts';
+import { type DemoStack, withDemoStack } from '../local/demo.ts';
 import { openBrowser } from './browser.ts';
 
 /** What a clinic might have, made through the API, so that pictures of the app show something. */

@@ -2,12 +2,11 @@
 
 import { createReadStream } from 'node:fs';
 import { errorCode, errorText } from '../../shared/base/values.ts';
-import { check } from './check.ts';
 import { help, version } from './help.ts';
 import { jsonLog } from './observe.ts';
 import { sendMessages } from './send/send-messages.ts';
 import { NotMessages, splitMessages } from './send/split-messages.ts';
-import { serve } from './serve.ts';
+import { check, serve } from './serve.ts';
 import { type Command, parseCommandLine } from './settings/command-line.ts';
 import { readSecret, SettingsError } from './settings/fields.ts';
 import type { ServeSettings } from './settings/settings.ts';

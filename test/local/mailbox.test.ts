@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-sdk/client-sesv2';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions } from '../../infra/local/environment.ts';
-import type { ReceivedRequest } from '../../infra/local/gateway/event.ts';
+import type { ReceivedRequest } from '../../infra/local/gateway/http-api.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
 import { serveAws } from '../../infra/local/services/aws.ts';
 import { decodeWords, type Mailbox, mailPages, openMailbox } from '../../infra/local/services/mailbox.ts';

@@ -3,9 +3,8 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { replaceFile } from '../../files.ts';
-import { type GatewayAnswer, gatewayAnswer, jsonAnswer } from '../gateway/answer.ts';
-import { headerOf } from '../gateway/event.ts';
 import type { LocalPage } from '../gateway/gateway.ts';
+import { type GatewayAnswer, gatewayAnswer, headerOf, jsonAnswer } from '../gateway/http-api.ts';
 import { type AwsService, refusal } from './aws.ts';
 
 /** A mail as the mailbox keeps it. */
