@@ -41,6 +41,16 @@ interface DescribedFunction {
   impact: string;
 }
 
+function executes(article: string, name: string): DescribedFunction {
+  return {
+    description: `Runs a Bot named by ${article} ${name}`,
+    timeoutSeconds: timeoutSeconds.execute,
+    impact:
+      `Messages for Bots addressed by ${name} are answered 5xx. Senders that repeat may run a Bot twice: ` +
+      'compare with the execution records of the minutes in question.',
+  };
+}
+
 /** The functions behind the routes: their folders are their names. */
 export const apiFunctions: Record<FunctionName, DescribedFunction> = {
   invite: {
@@ -49,20 +59,8 @@ export const apiFunctions: Record<FunctionName, DescribedFunction> = {
     timeoutSeconds: timeoutSeconds.execute,
     impact: 'Administrators cannot invite people. Nothing half-done is left behind: they can try again.',
   },
-  'execute-by-id': {
-    description: 'Runs a Bot named by its id',
-    timeoutSeconds: timeoutSeconds.execute,
-    impact:
-      'Messages for Bots addressed by id are answered 5xx. Senders that repeat may run a Bot twice: ' +
-      'compare with the execution records of the minutes in question.',
-  },
-  'execute-by-identifier': {
-    description: 'Runs a Bot named by an identifier',
-    timeoutSeconds: timeoutSeconds.execute,
-    impact:
-      'Messages for Bots addressed by identifier are answered 5xx. Senders that repeat may run a Bot ' +
-      'twice: compare with the execution records of the minutes in question.',
-  },
+  'execute-by-id': executes('its', 'id'),
+  'execute-by-identifier': executes('an', 'identifier'),
   token: {
     description: 'Issues access tokens, publishes their keys',
     timeoutSeconds: timeoutSeconds.short,
