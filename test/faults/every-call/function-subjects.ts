@@ -3,7 +3,7 @@ import type { Context, ScheduledEvent, SQSEvent } from 'aws-lambda';
 import { type FunctionName, routes } from '../../../functions/routes.ts';
 import type { QueueConsumer } from '../../../infra/deployed-functions.ts';
 import { lambdaContext } from '../../../infra/local/context.ts';
-import { sampleEvents } from '../../../infra/local/sample-events.ts';
+import { sampleEvents } from '../../../infra/local/invoke.ts';
 import { simulatedEvents } from '../../../infra/local/services/mailbox.ts';
 import { type DeployedFunction, permissions } from '../../../infra/permissions.ts';
 import { sqsQueue } from '../../../shared/aws/sqs.ts';
