@@ -25,24 +25,16 @@ async function serveConnection(
 ): Promise<void> {
   const { log, metrics } = receiver;
   const gone = new AbortController();
-  const over = new AbortController();
-  const end = () => over.abort();
-  receiver.stopping.addEventListener('abort', end, { once: true });
   socket.setKeepAlive(true, probeAfterMs).setNoDelay(true);
   // An error is followed by 'close', which is what counts.
-  socket
-    .on('error', () => undefined)
-    .once('close', () => {
-      gone.abort();
-      over.abort();
-    });
+  socket.on('error', () => undefined).once('close', () => gone.abort());
   const connection: Connection = {
     settings,
     listener,
     peer: withoutMapping(socket.remoteAddress ?? ''),
     number: ++connections,
     gone: gone.signal,
-    over: over.signal,
+    over: AbortSignal.any([gone.signal, receiver.stopping]),
     reply: (message) => writeAll(socket, encodeFrame(message), silenceMs),
   };
   const name = { listener, connection: connection.number, peer: connection.peer };
@@ -54,7 +46,6 @@ async function serveConnection(
     if (!wellEnded.has(reason)) metrics.add('broken_connections_total', { listener, reason });
     log(wellEnded.has(reason) ? 'info' : 'warn', 'disconnected', { ...name, reason });
   } finally {
-    receiver.stopping.removeEventListener('abort', end);
     metrics.add('connections', { listener }, -1);
     close(socket);
   }
