@@ -51,8 +51,8 @@ export interface HouseFunctionProps {
   folder: string;
   description: string;
   timeoutSeconds: number;
-  /** MiB; one vCPU is 1769. */
-  memoryMb: number;
+  /** MiB, 1024 when left out; one vCPU is 1769. */
+  memoryMb?: number;
   environment?: Record<string, string>;
   /** All that the function may do beside writing its own log. */
   statements?: readonly PolicyStatement[];
@@ -97,7 +97,7 @@ export class HouseFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(props.timeoutSeconds),
-      memorySize: props.memoryMb,
+      memorySize: props.memoryMb ?? 1024,
       role: this.role,
       logGroup: this.logGroup,
       ...(props.environment ? { environment: props.environment } : {}),

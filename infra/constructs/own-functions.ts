@@ -24,7 +24,6 @@ export class JobsFunction extends HouseFunction {
       ...granted('jobs', ground),
       description: 'Runs Bots that nobody waits for',
       timeoutSeconds: timeoutSeconds.jobs,
-      memoryMb: 1024,
       impact:
         'Asynchronous runs of Bots ended without a result: their callers are told that the outcome is unknown. ' +
         'Compare with the execution records of the time in question.',
@@ -61,7 +60,6 @@ export class StageKeysFunction extends HouseFunction {
       own: { functionName: functionNameOf(stage, 'stage-keys') },
       description: 'Makes the secret keys of the stage',
       timeoutSeconds: timeoutSeconds.short,
-      memoryMb: 1024,
       impact: 'Keys of the stage were not made or replaced. Whoever deployed or called was told why.',
       alarms,
     });

@@ -53,7 +53,6 @@ export class ApiStack extends StageStack {
           },
         }),
         ...apiFunctions[name],
-        memoryMb: 1024,
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });

@@ -41,7 +41,6 @@ export class ProvisionStack extends StageStack {
       own: { functionName: functionNameOf(stage, 'provision') },
       description: 'Creates a Project and its first administrator',
       timeoutSeconds: timeoutSeconds.short,
-      memoryMb: 1024,
       impact: 'A Project was not created. Whoever called was told why.',
       alarms,
     });
@@ -65,7 +64,6 @@ export class ReindexStack extends StageStack {
       own: { functionName: functionNameOf(stage, 'reindex') },
       description: 'Gives stored resources the index items of new search parameters',
       timeoutSeconds: timeoutSeconds.reindex,
-      memoryMb: 1024,
       impact:
         'Older resources are not found by new search parameters. Run it again: it goes on where it was.',
       alarms,
