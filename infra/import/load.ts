@@ -1,18 +1,10 @@
 import { stringifyJson } from '../../shared/base/json.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
-import { command } from '../command.ts';
 import { type ImportAnswer, matchesOf, presentOf, sendBatch } from './calls.ts';
-import {
-  type Catalogue,
-  catalogue,
-  conditionOf,
-  knownOf,
-  refusalOf,
-  rewriteReferences,
-} from './catalogue.ts';
-import { connect, type Destination, options, settingsOf, usage } from './connect.ts';
-import { type Entry, filesOf, isReadable, readEntries } from './read-entries.ts';
-import { openReport, type Report, showProgress } from './report.ts';
+import { type Catalogue, conditionOf, knownOf, refusalOf, rewriteReferences } from './catalogue.ts';
+import type { Destination } from './connect.ts';
+import { type Entry, isReadable, readEntries } from './read-entries.ts';
+import type { Report } from './report.ts';
 
 /** An entry as it will be sent: it creates a resource under this id if there is none. */
 interface Ready {
@@ -194,26 +186,3 @@ async function linked(
   for (const [condition, reference] of await matchesOf(portico, [...asked])) found.set(condition, reference);
   return rewrite();
 }
-
-/**
- * `npm run import`: loads Bundles and NDJSON of any size into a service. Ends with 1 when something was refused,
- * with 2 when it could not begin or go on.
- */
-if (import.meta.main)
-  await command(usage, options, async (given) => {
-    const settings = settingsOf(given);
-    const files = await filesOf(settings.sources);
-    const destination = await connect(settings, process.env);
-    const report = await openReport(settings.refused);
-    const progress = showProgress(process.stderr, report.counts);
-    try {
-      const all = await catalogue(settings.dataSet, files, progress.read);
-      progress.begin(all.count);
-      await load({ dataSet: settings.dataSet, files, all, destination, report });
-    } finally {
-      await report.close();
-      progress.end();
-    }
-    process.stdout.write(progress.summary(files.length, destination, settings));
-    process.exitCode = report.counts.refused > 0 ? 1 : 0;
-  });

@@ -12,7 +12,7 @@ import { type Portico, startPortico } from './portico.ts';
 import { botThat, createClient, createPolicy, projectOf } from './running.ts';
 import { subscribe, until } from './subscribing.ts';
 
-const program = 'infra/import/load.ts';
+const program = 'infra/import/main.ts';
 const synthea = resolve(import.meta.dirname, '../../../shared/data/synthea');
 let portico: Portico;
 let folder: string;
