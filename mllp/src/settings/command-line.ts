@@ -104,7 +104,10 @@ export function parseCommandLine(args: readonly string[], folder: string): Comma
     return { kind, settings: fromFile(resolve(folder, String(values.config))) };
   }
   allowOnly(values, ofServe);
-  return { kind, settings: sayingOptions(() => readSettings(new Fields(serveFields(values)), folder)) };
+  const listener = { ...given(values, ({ of }) => of === 'listener'), ...tlsFields(values) };
+  // The same object as a file would hold.
+  const said = { ...given(values, ({ of }) => of === 'program'), listeners: [listener] };
+  return { kind, settings: sayingOptions(() => readSettings(new Fields(said), folder)) };
 }
 
 function fromFile(file: string): ServeSettings {
@@ -116,12 +119,6 @@ function fromFile(file: string): ServeSettings {
     throw new SettingsError(code ? `The settings cannot be read: ${code}` : 'The settings are not JSON');
   }
   return readSettings(new Fields(value), dirname(file));
-}
-
-/** The same object as a file would hold. */
-function serveFields(values: Options): object {
-  const listener = { ...given(values, ({ of }) => of === 'listener'), ...tlsFields(values) };
-  return { ...given(values, ({ of }) => of === 'program'), listeners: [listener] };
 }
 
 function tlsFields(values: Options): object {
