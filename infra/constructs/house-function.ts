@@ -4,7 +4,6 @@ import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
-  type AssetCode,
   type CfnFunction,
   Code,
   type FunctionOptions,
@@ -23,28 +22,6 @@ import { functionNameOf, type Retention, type Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { functionFindings } from './findings.ts';
 import { KeptLogs } from './logs.ts';
-
-/**
- * The code of a function, bundled while the app is synthesised, without Docker.
- * NodejsFunction would write one file, parsed whole at every cold start.
- * @param addFiles puts what else the function needs into the asset
- */
-function bundledCode(folder: string, addFiles: (assetDir: string) => void = () => undefined): AssetCode {
-  return Code.fromAsset(sourceOf(folder), {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: DockerImage.fromRegistry('unused'),
-      local: {
-        tryBundle(assetDir) {
-          // The maps lie beside all assets of the synthesised app.
-          bundleFunction(folder, assetDir, join(dirname(assetDir), 'maps', folder));
-          addFiles(assetDir);
-          return true;
-        },
-      },
-    },
-  });
-}
 
 export interface HouseFunctionProps {
   /** Under functions/; its handler.ts is the entry. */
@@ -91,7 +68,22 @@ export class HouseFunction extends Construct {
     this.logGroup.grantWrite(this.role);
     for (const statement of props.statements ?? []) this.role.addToPrincipalPolicy(statement);
     this.lambda = new LambdaFunction(this, 'Function', {
-      code: bundledCode(props.folder, props.addFiles),
+      // Bundled while the app is synthesised, without Docker. NodejsFunction would write one file, parsed whole at every
+      // cold start.
+      code: Code.fromAsset(sourceOf(props.folder), {
+        assetHashType: AssetHashType.OUTPUT,
+        bundling: {
+          image: DockerImage.fromRegistry('unused'),
+          local: {
+            tryBundle(assetDir) {
+              // The maps lie beside all assets of the synthesised app.
+              bundleFunction(props.folder, assetDir, join(dirname(assetDir), 'maps', props.folder));
+              props.addFiles?.(assetDir);
+              return true;
+            },
+          },
+        },
+      }),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,

@@ -42,7 +42,8 @@ export class ApiStack extends StageStack {
     this.jobs = jobs.lambda;
     keysMade.goesBefore(jobs);
     const whole = { ...parts.ground, jobs: jobs.lambda };
-    const made = new Map<FunctionName, { house: HouseFunction; routes: FunctionRoutes }>();
+    const houses = new Map<FunctionName, HouseFunction>();
+    const routes = new Map<FunctionName, FunctionRoutes>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {
         ...granted(name, whole, {
@@ -59,18 +60,18 @@ export class ApiStack extends StageStack {
       keysMade.goesBefore(house);
       if (name !== 'site') keepCallersLines(house, stage);
       if (name === 'account') watchLogs(house, 'UnaskedEmergency', [house], alarms);
-      const routes = new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name));
-      made.set(name, { house, routes });
+      houses.set(name, house);
+      routes.set(name, new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name)));
     }
-    throttleRoutes(served, new Map([...made].map(([name, { routes }]) => [name, routes])));
-    const running = [...made].filter(([name]) => name.startsWith('execute-')).map(([, { house }]) => house);
+    throttleRoutes(served, routes);
+    const running = [...houses.values()].filter(({ folder }) => folder.startsWith('execute-'));
     watchLogs(this, 'LostRecords', [...running, jobs], alarms);
-    const recording = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
+    const recording = [...houses.values()].filter(({ folder }) => folder !== 'site');
     watchLogs(this, 'LostAudit', [...recording, jobs], alarms);
     watchLogs(this, 'LostAccess', recording, alarms);
     if (webAclArn && domainName) {
-      const { distribution } = new Front(this, 'Front', { stage, origin: domainName, webAclArn });
-      new CfnOutput(this, 'FrontName', { value: distribution.distributionDomainName });
+      const { distributionDomainName: value } = new Front(this, stage, domainName, webAclArn);
+      new CfnOutput(this, 'FrontName', { value });
     }
     if (domainName) {
       const description = 'The name of the API leads here, or with a firewall to FrontName';
