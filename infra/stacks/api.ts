@@ -2,14 +2,14 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { CfnApi, HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
+import { type FunctionName, functionNames } from '../../functions/routes.ts';
 import { reservedFor } from '../../shared/carry/shares.ts';
 import { settingDefaults } from '../../shared/identity/projects/settings.ts';
 import { watchLogs } from '../constructs/alarms.ts';
 import { type Ground, granted } from '../constructs/grants.ts';
 import { addSite, HouseFunction, keepCallersLines } from '../constructs/house-function.ts';
 import { JobsFunction, StageKeysFunction } from '../constructs/own-functions.ts';
-import { FunctionRoutes, PublicApi, throttleRoutes } from '../constructs/public-api.ts';
+import { functionRoutes, PublicApi, throttleRoutes } from '../constructs/public-api.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { Front, originEnvironment } from '../edge/front.ts';
 import { permissions } from '../permissions.ts';
@@ -43,7 +43,7 @@ export class ApiStack extends StageStack {
     keysMade.goesBefore(jobs);
     const whole = { ...parts.ground, jobs: jobs.lambda };
     const houses = new Map<FunctionName, HouseFunction>();
-    const routes = new Map<FunctionName, FunctionRoutes>();
+    const routes = new Map<FunctionName, ReturnType<typeof functionRoutes>>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {
         ...granted(name, whole, {
@@ -61,7 +61,7 @@ export class ApiStack extends StageStack {
       if (name !== 'site') keepCallersLines(house, stage);
       if (name === 'account') watchLogs(house, 'UnaskedEmergency', [house], alarms);
       houses.set(name, house);
-      routes.set(name, new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name)));
+      routes.set(name, functionRoutes(house, api, name));
     }
     throttleRoutes(served, routes);
     const running = [...houses.values()].filter(({ folder }) => folder.startsWith('execute-'));

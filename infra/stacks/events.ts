@@ -2,14 +2,14 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import type { Construct } from 'constructs';
-import { functionNames, routesOf } from '../../functions/routes.ts';
+import { functionNames } from '../../functions/routes.ts';
 import { recordOf, typedKeys } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
 import { type FunctionGrant, type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction, keepAccessLines, keepCallersLines } from '../constructs/house-function.ts';
 import { MailService } from '../constructs/mail-service.ts';
-import { FunctionRoutes } from '../constructs/public-api.ts';
+import { functionRoutes } from '../constructs/public-api.ts';
 import { PurposeQueue } from '../constructs/purpose-queue.ts';
 import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
 import { apiFunctions, eventFunctions, type QueueConsumer, timeoutSeconds } from '../deployed-functions.ts';
@@ -62,7 +62,7 @@ export class EventsStack extends StageStack {
         alarms,
       });
       keepCallersLines(house, stage);
-      new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name));
+      functionRoutes(house, api, name);
       return house;
     });
     watchLogs(this, 'LostAudit', behindQueues, alarms);

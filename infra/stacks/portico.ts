@@ -1,16 +1,17 @@
 import { type App, CfnOutput, Fn, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
+import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { watchCertificate, watchConcurrency } from '../constructs/alarms.ts';
 import type { Ground } from '../constructs/grants.ts';
 import { tuneFunctions } from '../constructs/house-function.ts';
-import { alarmTopic, keepLogs, LogsKey } from '../constructs/logs.ts';
+import { alarmTopic, keepLogs, logsKey } from '../constructs/logs.ts';
 import { LockedInvoker } from '../constructs/own-functions.ts';
 import { KmsKeys, PorticoTable } from '../constructs/portico-table.ts';
 import { makeOriginSecrets } from '../edge/front.ts';
-import { WebAcl } from '../edge/web-acl.ts';
-import { LookupFilter, NameFilter } from '../network/filters.ts';
+import { webAcl } from '../edge/web-acl.ts';
+import { lookupFilter, nameFilter } from '../network/filters.ts';
 import { InvokerNetwork } from '../network/invoker-network.ts';
 import type { Stage } from '../stage.ts';
 import { ApiStack } from './api.ts';
@@ -23,13 +24,13 @@ class DataStack extends StageStack {
   readonly table: PorticoTable;
   readonly keys: KmsKeys;
   readonly alarms: ITopic;
-  readonly logsKey: LogsKey;
+  readonly logsKey: Key;
 
   constructor(app: Construct, stage: Stage) {
     super(app, stage, 'data');
     this.table = new PorticoTable(this, 'Table', stage);
     this.keys = new KmsKeys(this, 'Keys', stage);
-    this.logsKey = new LogsKey(this, 'Logs', stage);
+    this.logsKey = logsKey(this, stage);
     this.alarms = alarmTopic(this, stage, this.logsKey);
     this.table.watchThrottles(this.alarms);
     watchConcurrency(this, stage, this.alarms);
@@ -50,9 +51,9 @@ class EdgeStack extends StageStack {
   constructor(app: Construct, stage: Stage, firewall: NonNullable<Stage['firewall']>) {
     // Stages of all regions have theirs in that one.
     super(app, stage, `edge-${stage.region}`, { env: { region: edgeRegion }, crossRegionReferences: true });
-    const logsKey = new LogsKey(this, 'Logs', stage, `aws-waf-logs-portico-${stage.name}-*`);
-    this.webAclArn = new WebAcl(this, 'Firewall', stage, firewall, logsKey.key).arn;
-    const alarms = alarmTopic(this, stage, logsKey);
+    const key = logsKey(this, stage, `aws-waf-logs-portico-${stage.name}-*`);
+    this.webAclArn = webAcl(this, stage, firewall, key);
+    const alarms = alarmTopic(this, stage, key);
     watchCertificate(this, firewall.certificateArn, alarms);
     new CfnOutput(this, 'EdgeAlarms', {
       value: alarms.topicArn,
@@ -73,8 +74,8 @@ class NetworkStack extends StageStack {
     const name = `portico-${stage.name}-egress`;
     this.network = new InvokerNetwork(this, 'Network');
     const { vpcId } = this.network.vpc;
-    const filter = new NameFilter(this, 'Names', { name, vpcId, hosts, subnets: this.network.filterSubnets });
-    this.network.leadThrough(filter.endpoints);
+    const subnets = this.network.filterSubnets;
+    this.network.leadThrough(nameFilter(this, { name, vpcId, hosts, subnets }));
     const addresses = this.node.findAll().filter((one) => one instanceof CfnEIP);
     new CfnOutput(this, 'ExitAddresses', {
       value: Fn.join(
@@ -83,7 +84,7 @@ class NetworkStack extends StageStack {
       ),
       description: 'Where Bots come from',
     });
-    new LookupFilter(this, 'Lookups', { name, vpcId, hosts });
+    lookupFilter(this, { name, vpcId, hosts });
   }
 }
 
@@ -130,7 +131,7 @@ export function porticoStacks(app: App, stage: Stage) {
   const watch = new WatchStack(app, { ...parts, baseUrl });
 
   tuneFunctions(app, stage);
-  keepLogs(app, data.logsKey.key, stage.retention);
+  keepLogs(app, data.logsKey, stage.retention);
   const kept = {
     applyToResourceTypes: [
       'AWS::DynamoDB::GlobalTable',
