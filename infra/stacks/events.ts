@@ -8,9 +8,9 @@ import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
 import { type FunctionGrant, type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction, keepAccessLines, keepCallersLines } from '../constructs/house-function.ts';
-import { MailService } from '../constructs/mail-service.ts';
+import { mailService } from '../constructs/mail-service.ts';
 import { functionRoutes } from '../constructs/public-api.ts';
-import { PurposeQueue } from '../constructs/purpose-queue.ts';
+import { type PurposeQueue, purposeQueue } from '../constructs/purpose-queue.ts';
 import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
 import { apiFunctions, eventFunctions, type QueueConsumer, timeoutSeconds } from '../deployed-functions.ts';
 import { originEnvironment } from '../edge/front.ts';
@@ -24,9 +24,8 @@ export class EventsStack extends StageStack {
 
   constructor(app: Construct, { stage, ground, alarms, api }: GroundedParts & { api: HttpApi }) {
     super(app, stage, 'events');
-    const made = recordOf(
-      purposes,
-      (purpose) => new PurposeQueue(this, `${purpose}-queue`, queues[purpose], alarms),
+    const made = recordOf(purposes, (purpose) =>
+      purposeQueue(this, `${purpose}-queue`, queues[purpose], alarms),
     );
     const bus = new EventBus(this, 'Bus', {
       eventBusName: `portico-${stage.name}`,
@@ -37,7 +36,7 @@ export class EventsStack extends StageStack {
     this.queues = made;
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
-    const mail = new MailService(this, 'Ses', stage);
+    const mail = mailService(this, stage);
     const more: Partial<Record<QueueConsumer, FunctionGrant>> = {
       outbox: mail.sending,
       deliver: { environment: runBounds(stage) },

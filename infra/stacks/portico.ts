@@ -12,7 +12,7 @@ import { KmsKeys, PorticoTable } from '../constructs/portico-table.ts';
 import { makeOriginSecrets } from '../edge/front.ts';
 import { webAcl } from '../edge/web-acl.ts';
 import { lookupFilter, nameFilter } from '../network/filters.ts';
-import { InvokerNetwork } from '../network/invoker-network.ts';
+import { type InvokerNetwork, invokerNetwork } from '../network/invoker-network.ts';
 import type { Stage } from '../stage.ts';
 import { ApiStack } from './api.ts';
 import { EventsStack } from './events.ts';
@@ -72,9 +72,8 @@ class NetworkStack extends StageStack {
   constructor(app: Construct, stage: Stage, { hosts }: NonNullable<Stage['egress']>) {
     super(app, stage, 'network');
     const name = `portico-${stage.name}-egress`;
-    this.network = new InvokerNetwork(this, 'Network');
-    const { vpcId } = this.network.vpc;
-    const subnets = this.network.filterSubnets;
+    this.network = invokerNetwork(this);
+    const { vpcId, filterSubnets: subnets } = this.network;
     this.network.leadThrough(nameFilter(this, { name, vpcId, hosts, subnets }));
     const addresses = this.node.findAll().filter((one) => one instanceof CfnEIP);
     new CfnOutput(this, 'ExitAddresses', {
