@@ -47,11 +47,6 @@ export function bundleFunction(functionFolder: string, outDir: string, mapsDir: 
   return metafile;
 }
 
-/** Where the maps of an asset go: beside all assets of the synthesised app. */
-export function mapsBeside(assetDir: string, functionFolder: string): string {
-  return join(dirname(assetDir), 'maps', functionFolder);
-}
-
 /** Runs a build of ours, such as `infra/site/build.ts`, in a process of its own, because CDK does not wait. */
 export function runBuild(program: string, ...args: readonly string[]): void {
   execFileSync(process.execPath, [join(root, program), ...args], { stdio: 'inherit' });

@@ -23,20 +23,12 @@ export const timeoutSeconds = {
   stageKeysMade: 300,
   /** A mail is claimed for 60 s, so an attempt ends before. */
   outbox: 50,
-  /** The index items of one change, thousands at most. */
-  upkeep: 60,
-  /** A change with all Subscriptions to its type, whose expressions are evaluated one after the other. */
-  match: 120,
   /** All that is due in one minute. */
   tick: 55,
-  /** One run of a Bot, and all around it. */
-  deliver: 45,
   /** A hundred records of the stream, handed on, with a pause when a queue does not take them. */
   dispatch: 60,
   /** All of its calls, each given up after five. */
   canary: 30,
-  /** An invocation of an export reads on for a minute, then writes what it has. */
-  export: 120,
   /** Long enough to be worth its start; whoever invokes it does so again until all is done. */
   reindex: 300,
 } as const;
@@ -49,6 +41,16 @@ interface DescribedFunction {
   impact: string;
 }
 
+function executes(article: string, name: string): DescribedFunction {
+  return {
+    description: `Runs a Bot named by ${article} ${name}`,
+    timeoutSeconds: timeoutSeconds.execute,
+    impact:
+      `Messages for Bots addressed by ${name} are answered 5xx. Senders that repeat may run a Bot twice: ` +
+      'compare with the execution records of the minutes in question.',
+  };
+}
+
 /** The functions behind the routes: their folders are their names. */
 export const apiFunctions: Record<FunctionName, DescribedFunction> = {
   invite: {
@@ -57,20 +59,8 @@ export const apiFunctions: Record<FunctionName, DescribedFunction> = {
     timeoutSeconds: timeoutSeconds.execute,
     impact: 'Administrators cannot invite people. Nothing half-done is left behind: they can try again.',
   },
-  'execute-by-id': {
-    description: 'Runs a Bot named by its id',
-    timeoutSeconds: timeoutSeconds.execute,
-    impact:
-      'Messages for Bots addressed by id are answered 5xx. Senders that repeat may run a Bot twice: ' +
-      'compare with the execution records of the minutes in question.',
-  },
-  'execute-by-identifier': {
-    description: 'Runs a Bot named by an identifier',
-    timeoutSeconds: timeoutSeconds.execute,
-    impact:
-      'Messages for Bots addressed by identifier are answered 5xx. Senders that repeat may run a Bot ' +
-      'twice: compare with the execution records of the minutes in question.',
-  },
+  'execute-by-id': executes('its', 'id'),
+  'execute-by-identifier': executes('an', 'identifier'),
   token: {
     description: 'Issues access tokens, publishes their keys',
     timeoutSeconds: timeoutSeconds.short,
@@ -125,7 +115,8 @@ export const eventFunctions = {
   },
   'index-upkeep': {
     description: 'Removes index items that changes have left behind',
-    timeoutSeconds: timeoutSeconds.upkeep,
+    // The index items of one change, thousands at most.
+    timeoutSeconds: 60,
     impact: 'Searches read more than they need to. Nothing wrong is found: every hit is matched again.',
   },
   audit: {
@@ -135,12 +126,13 @@ export const eventFunctions = {
   },
   match: {
     description: 'Decides which Subscriptions a change is for',
-    timeoutSeconds: timeoutSeconds.match,
+    // A change with all Subscriptions to its type, whose expressions are evaluated one after the other.
+    timeoutSeconds: 120,
     impact: 'Bots and hooks that wait for changes are not woken. Nothing is lost: it is tried again.',
   },
   'subscription-status': {
     description: 'Keeps the status of Subscriptions',
-    timeoutSeconds: timeoutSeconds.upkeep,
+    timeoutSeconds: 60,
     impact: 'New Subscriptions do not become active; those in error do not show it, or do not go on.',
   },
   bus: {
@@ -150,12 +142,14 @@ export const eventFunctions = {
   },
   export: {
     description: 'Exports Projects',
-    timeoutSeconds: timeoutSeconds.export,
+    // An invocation reads on for a minute, then writes what it has.
+    timeoutSeconds: 120,
     impact: 'Exports of Projects do not go on. Nothing is lost: they go on when this works again.',
   },
   deliver: {
     description: 'Wakes Bots and calls hooks for Subscriptions',
-    timeoutSeconds: timeoutSeconds.deliver,
+    // One run of a Bot, and all around it.
+    timeoutSeconds: 45,
     impact: 'Bots and hooks that wait for changes are not told of them. Nothing is lost: it is tried again.',
   },
 } satisfies Record<string, DescribedFunction>;

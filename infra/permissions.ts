@@ -241,21 +241,9 @@ export const permissions: Record<DeployedFunction, Permissions> = {
     opens: ['issuer-secret'],
     sendsTo: ['subscription-status'],
   },
-  'stage-keys': {
-    table: ['BatchGetItem', 'PutItem'],
-    reaches: ['stage'],
-    makesStageKeys: true,
-  },
+  'stage-keys': { table: ['BatchGetItem', 'PutItem'], reaches: ['stage'], makesStageKeys: true },
   reindex: {
-    table: [
-      'BatchGetItem',
-      'BatchWriteItem',
-      'Scan',
-      'PutItem',
-      'UpdateItem',
-      'DeleteItem',
-      'ConditionCheckItem',
-    ],
+    table: ['BatchGetItem', 'BatchWriteItem', 'Scan', ...transaction],
     reaches: ['project', 'pending', 'reindex'],
     // Hashes and seeds lie in partitions of people, and no key holds a scan.
     scansFor: ['pk', 'sk'],

@@ -1,5 +1,5 @@
 import { allRoutes } from '../../functions/routes.ts';
-import { buildEvent } from '../../infra/local/gateway/event.ts';
+import { buildEvent } from '../../infra/local/gateway/http-api.ts';
 import { matchRoute } from '../../shared/carry/http/routes.ts';
 import { httpClient } from '../load/http-client.ts';
 import { newBot } from '../load/steps.ts';

@@ -35,7 +35,7 @@ export async function handler(
   }
 }
 
-/** An alarm looks for this message: infra/constructs/locked-invoker.ts. */
+/** An alarm looks for this message: infra/constructs/alarms.ts. */
 function logNotStarted({ words }: SandboxNotStarted): void {
   process.stdout.write(`${JSON.stringify({ level: 'ERROR', message: 'sandbox not started', words })}\n`);
 }

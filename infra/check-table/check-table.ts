@@ -79,35 +79,27 @@ export async function* checkTable(
   for (let done = progress.done; !done; ) {
     const page = await options.scan(from);
     const alive = page.items.filter(({ ttl }) => typeof ttl !== 'number' || ttl * 1000 > options.now());
-    const judged = await judgeAll(options, alive);
-    for (const violation of judged.violations) options.report(violation);
+    const look = lookAt(options.table, options.settleMs);
+    const found: Violation[] = [];
+    await inParallel(alive, atOnce, async (item) => {
+      const findings = await checkItem(item, look);
+      if (findings.length === 0) return;
+      const lasting = await judgeAgain(options, item, findings);
+      found.push(...lasting.wrong.map(({ text }) => ({ pk: item.pk, sk: item.sk, text })));
+      settling += lasting.settling;
+    });
+    // Only now: a page that could not be looked at is looked at again, whole.
+    for (const violation of found) options.report(violation);
+    violations += found.length;
     items += alive.length;
-    violations += judged.violations.length;
-    settling += judged.settling;
     from = page.next;
     done = from === undefined;
     yield { from, done, items, violations, settling };
   }
 }
 
+/** Items that are looked at together. */
 const atOnce = 64;
-
-async function judgeAll(
-  options: CheckOptions,
-  items: readonly Item[],
-): Promise<{ violations: Violation[]; settling: number }> {
-  const look = lookAt(options.table, options.settleMs);
-  const violations: Violation[] = [];
-  let settling = 0;
-  await inParallel(items, atOnce, async (item) => {
-    const findings = await checkItem(item, look);
-    if (findings.length === 0) return;
-    const lasting = await judgeAgain(options, item, findings);
-    violations.push(...lasting.wrong.map(({ text }) => ({ pk: item.pk, sk: item.sk, text })));
-    settling += lasting.settling;
-  });
-  return { violations, settling };
-}
 
 /** A request lives no longer than the last of these. */
 const pausesMs = [50, 500, 5_000, 30_000];

@@ -18,7 +18,7 @@ interface ImpactAlarmProps {
   /** What people notice and what to do, in plain words: it is all that the woken person reads first. */
   impact: string;
   /** The entry of docs/operate.md that says what to do. */
-  runbook: RunbookEntry;
+  runbook: string;
   /** Goes off at this value and above; 1 when left out. */
   threshold?: number;
   /** Goes off at the threshold and below. */
@@ -193,30 +193,3 @@ export function watchCertificate(scope: Construct, certificateArn: string, topic
     topic,
   });
 }
-
-/** The entries of docs/operate.md that alarms lead to: a heading there for each, and each is some alarm's. */
-export const runbook = [
-  'api-faults',
-  'function-failing',
-  'sandbox-not-started',
-  'audit-entry-lost',
-  'execution-record-lost',
-  'access-record-lost',
-  'emergency-unasked',
-  'dead-letters',
-  'deliveries-late',
-  'subscription-not-read',
-  'jobs-given-up',
-  'stream-behind',
-  'stream-given-up',
-  'schedules-late',
-  'mail-not-sent',
-  'mail-reputation',
-  'leftovers-not-swept',
-  'table-throttled',
-  'concurrency-used-up',
-  'certificate-expires',
-  'canary',
-] as const;
-
-export type RunbookEntry = (typeof runbook)[number];

@@ -1,75 +1,47 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AssetHashType, Aws, DockerImage, Duration, Validations } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
-  type AssetCode,
-  CfnFunction,
+  type CfnFunction,
   Code,
   type FunctionOptions,
   Function as LambdaFunction,
   Runtime,
-  type TenancyConfig,
 } from 'aws-cdk-lib/aws-lambda';
 import { CfnSubscriptionFilter, FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
 import { accessMessage } from '../../shared/base/log.ts';
 import { isKeyOf } from '../../shared/base/values.ts';
-import { functionShares, reservedFor, type StageShares } from '../../shared/carry/shares.ts';
-import { bundleFunction, mapsBeside, runBuild, sourceOf } from '../bundle.ts';
+import { functionShares, reservedFor } from '../../shared/carry/shares.ts';
+import { bundleFunction, runBuild, sourceOf } from '../bundle.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { functionNameOf, type Retention, type Stage } from '../stage.ts';
-import { alarmPeriod, ImpactAlarm, type RunbookEntry } from './alarms.ts';
+import { alarmPeriod, ImpactAlarm } from './alarms.ts';
 import { functionFindings } from './findings.ts';
 import { KeptLogs } from './logs.ts';
-
-/**
- * The code of a function, bundled while the app is synthesised, without Docker.
- * NodejsFunction would write one file, parsed whole at every cold start.
- * @param addFiles puts what else the function needs into the asset
- */
-function bundledCode(folder: string, addFiles: (assetDir: string) => void = () => undefined): AssetCode {
-  return Code.fromAsset(sourceOf(folder), {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: DockerImage.fromRegistry('unused'),
-      local: {
-        tryBundle(assetDir) {
-          bundleFunction(folder, assetDir, mapsBeside(assetDir, folder));
-          addFiles(assetDir);
-          return true;
-        },
-      },
-    },
-  });
-}
 
 export interface HouseFunctionProps {
   /** Under functions/; its handler.ts is the entry. */
   folder: string;
   description: string;
-  /** For what people invoke by name; CloudFormation names the others. */
-  functionName?: string;
   timeoutSeconds: number;
-  /** MiB; one vCPU is 1769. */
-  memoryMb: number;
+  /** MiB, 1024 when left out; one vCPU is 1769. */
+  memoryMb?: number;
   environment?: Record<string, string>;
   /** All that the function may do beside writing its own log. */
   statements?: readonly PolicyStatement[];
   /** What people notice when it fails. */
   impact: string;
   /** The entry of docs/operate.md that its failing leads to; `function-failing` when left out. */
-  runbook?: RunbookEntry;
+  runbook?: string;
   alarms: ITopic;
-  architecture?: Architecture;
-  tenancyConfig?: TenancyConfig;
   /** The kind of its log; `functions` when left out. */
   keptAs?: keyof Retention;
-  logging?: Pick<FunctionOptions, 'loggingFormat' | 'systemLogLevelV2'>;
-  /** Where it runs in a VPC; most run in none. */
-  network?: Pick<FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
+  /** What is Lambda's own to know: a name where it is invoked by one, another processor, a VPC. */
+  own?: FunctionOptions;
   /** Puts files that are not bundled into the asset. */
   addFiles?: (assetDir: string) => void;
 }
@@ -96,20 +68,32 @@ export class HouseFunction extends Construct {
     this.logGroup.grantWrite(this.role);
     for (const statement of props.statements ?? []) this.role.addToPrincipalPolicy(statement);
     this.lambda = new LambdaFunction(this, 'Function', {
-      code: bundledCode(props.folder, props.addFiles),
+      // Bundled while the app is synthesised, without Docker. NodejsFunction would write one file, parsed whole at every
+      // cold start.
+      code: Code.fromAsset(sourceOf(props.folder), {
+        assetHashType: AssetHashType.OUTPUT,
+        bundling: {
+          image: DockerImage.fromRegistry('unused'),
+          local: {
+            tryBundle(assetDir) {
+              // The maps lie beside all assets of the synthesised app.
+              bundleFunction(props.folder, assetDir, join(dirname(assetDir), 'maps', props.folder));
+              props.addFiles?.(assetDir);
+              return true;
+            },
+          },
+        },
+      }),
       handler: 'index.handler',
       description: props.description,
-      ...(props.functionName ? { functionName: props.functionName } : {}),
       runtime: Runtime.NODEJS_24_X,
-      architecture: props.architecture ?? Architecture.ARM_64,
+      architecture: Architecture.ARM_64,
       timeout: Duration.seconds(props.timeoutSeconds),
-      memorySize: props.memoryMb,
+      memorySize: props.memoryMb ?? 1024,
       role: this.role,
       logGroup: this.logGroup,
-      ...props.logging,
-      ...props.network,
       ...(props.environment ? { environment: props.environment } : {}),
-      ...(props.tenancyConfig ? { tenancyConfig: props.tenancyConfig } : {}),
+      ...props.own,
     });
     new ImpactAlarm(this, 'Failing', {
       metric: new MathExpression({
@@ -143,24 +127,24 @@ export function keepAccessLines(house: HouseFunction, stage: Stage): void {
   });
 }
 
-function functionsIn(app: IConstruct): HouseFunction[] {
-  return app.node.findAll().filter((one) => one instanceof HouseFunction);
-}
-
 /** Puts the administration app into an asset. */
 export const addSite = (assetDir: string) => runBuild('infra/site/build.ts', join(assetDir, 'site'));
 
 /**
  * Gives every function its share of the account's concurrency, where there is enough of it, and tells those of the API
- * what Projects and sources may have of it.
+ * what Projects and sources may have of it. With `metrics`, functions that work on the table count figures under the
+ * stage's name and theirs. With `tracing` X-Ray follows requests through the functions.
  */
-export function shareFunctions(app: IConstruct, stage: StageShares): void {
+export function tuneFunctions(app: IConstruct, stage: Stage): void {
   const { accountConcurrency, projectShare, sourceShare } = stage;
-  for (const { folder, lambda } of functionsIn(app)) {
+  for (const house of app.node.findAll().filter((one) => one instanceof HouseFunction)) {
+    const { folder, lambda, usesTable } = house;
+    const defaultChild = lambda.node.defaultChild as CfnFunction;
+    if (stage.metrics && usesTable) lambda.addEnvironment('METRICS', `${stage.name}/${folder}`);
+    // Whoever ran code in an invoker could write traces.
+    if (stage.tracing && folder !== 'invoker') trace(house, defaultChild);
     const reserved = reservedFor(folder, accountConcurrency);
-    const { defaultChild } = lambda.node;
-    if (reserved !== undefined && defaultChild instanceof CfnFunction)
-      defaultChild.reservedConcurrentExecutions = reserved;
+    if (reserved !== undefined) defaultChild.reservedConcurrentExecutions = reserved;
     if (!isKeyOf(functionShares, folder) || !isKeyOf(apiFunctions, folder)) continue;
     lambda.addEnvironment('ACCOUNT_CONCURRENCY', String(accountConcurrency));
     if (projectShare !== undefined) lambda.addEnvironment('PROJECT_SHARE', String(projectShare));
@@ -168,27 +152,13 @@ export function shareFunctions(app: IConstruct, stage: StageShares): void {
   }
 }
 
-/** Has functions that work on the table count figures under the stage's name and theirs. */
-export function measureFunctions(app: IConstruct, { name }: Pick<Stage, 'name'>): void {
-  for (const { folder, lambda, usesTable } of functionsIn(app)) {
-    if (usesTable) lambda.addEnvironment('METRICS', `${name}/${folder}`);
-  }
-}
-
-/**
- * Has X-Ray follow requests through the functions. Not through the invokers: whoever ran code there could write
- * traces. X-Ray has no resource to name, so each role is given its two actions on all there is.
- */
-export function traceFunctions(app: IConstruct): void {
-  for (const { folder, lambda, role } of functionsIn(app)) {
-    if (folder === 'invoker') continue;
-    const { defaultChild } = lambda.node;
-    if (defaultChild instanceof CfnFunction) defaultChild.tracingConfig = { mode: 'Active' };
-    const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
-    role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ['*'] }));
-    Validations.of(role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray’s actions for writing name no resource.',
-    });
-  }
+/** X-Ray has no resource to name, so the role is given its two actions on all there is. */
+function trace({ role }: HouseFunction, lambda: CfnFunction): void {
+  lambda.tracingConfig = { mode: 'Active' };
+  const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+  role.addToPrincipalPolicy(new PolicyStatement({ actions, resources: ['*'] }));
+  Validations.of(role).acknowledge({
+    id: 'AwsSolutions-IAM5[Resource::*]',
+    reason: 'X-Ray’s actions for writing name no resource.',
+  });
 }

@@ -36,62 +36,45 @@ export function keepLogs(app: IConstruct, key: IKey, retention: Retention): void
   });
 }
 
-/** Encrypts what a stage says of itself: its log groups and its alarms. Functions do not use it: the services do. */
-export class LogsKey extends Construct {
-  readonly key: Key;
-
-  /** @param groups pattern of the names of the log groups */
-  constructor(scope: Construct, id: string, stage: Stage, groups = `portico-${stage.name}-*`) {
-    super(scope, id);
-    this.key = new Key(this, 'Key', {
-      description: `Portico ${stage.name}: logs and alarms`,
-      enableKeyRotation: true,
-    });
-    this.key.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal(`logs.${Aws.REGION}.amazonaws.com`)],
-        // As the service's documentation asks.
-        actions: ['kms:Decrypt*', 'kms:Describe*', 'kms:Encrypt*', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
-        resources: ['*'],
-        // For log groups of this stage only: the service names the group in the encryption context.
-        conditions: {
-          ArnLike: {
-            'kms:EncryptionContext:aws:logs:arn': `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${groups}`,
-          },
-        },
-      }),
-    );
-  }
-
-  /** Lets a service publish to topics under this key. */
-  letPublish(service: string): void {
-    this.key.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal(service)],
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        resources: ['*'],
-        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-      }),
-    );
-  }
-}
-
-/** Alarms themselves; whatever else is to publish needs the topic and its key. */
-const publisher = 'cloudwatch.amazonaws.com';
-
-/** Where alarms go: to the stage's address when it names one, and to whoever subscribes. */
-export function alarmTopic(scope: Construct, stage: Stage, key: LogsKey): Topic {
-  const topic = new Topic(scope, 'Alarms', { enforceSSL: true, masterKey: key.key });
-  key.letPublish(publisher);
-  // Refusing unencrypted publishers replaces the policy that let every service of the account publish.
-  topic.addToResourcePolicy(
+/**
+ * Encrypts what a stage says of itself: its log groups and its alarms. Functions do not use it: the services do.
+ * @param groups pattern of the names of the log groups
+ */
+export function logsKey(scope: Construct, stage: Stage, groups = `portico-${stage.name}-*`): Key {
+  const key = new Key(new Construct(scope, 'Logs'), 'Key', {
+    description: `Portico ${stage.name}: logs and alarms`,
+    enableKeyRotation: true,
+  });
+  key.addToResourcePolicy(
     new PolicyStatement({
-      principals: [new ServicePrincipal(publisher)],
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      principals: [new ServicePrincipal(`logs.${Aws.REGION}.amazonaws.com`)],
+      // As the service's documentation asks.
+      actions: ['kms:Decrypt*', 'kms:Describe*', 'kms:Encrypt*', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+      resources: ['*'],
+      // For log groups of this stage only: the service names the group in the encryption context.
+      conditions: {
+        ArnLike: {
+          'kms:EncryptionContext:aws:logs:arn': `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${groups}`,
+        },
+      },
     }),
   );
+  return key;
+}
+
+/** Where alarms go: to the stage's address when it names one, and to whoever subscribes. */
+export function alarmTopic(scope: Construct, stage: Stage, key: Key): Topic {
+  const topic = new Topic(scope, 'Alarms', { enforceSSL: true, masterKey: key });
+  /** Of alarms themselves; whatever else is to publish needs the topic and its key. */
+  const publishing = (actions: string[], resource: string) =>
+    new PolicyStatement({
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      ...{ actions, resources: [resource] },
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+    });
+  key.addToResourcePolicy(publishing(['kms:Decrypt', 'kms:GenerateDataKey*'], '*'));
+  // Refusing unencrypted publishers replaces the policy that let every service of the account publish.
+  topic.addToResourcePolicy(publishing(['sns:Publish'], topic.topicArn));
   if (stage.alarmEmail) {
     const subscription = topic.addSubscription(new EmailSubscription(stage.alarmEmail));
     Validations.of(subscription).acknowledge({

@@ -13,15 +13,15 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { type FunctionName, type Route, routesOf } from '../../functions/routes.ts';
+import { type FunctionName, routesOf } from '../../functions/routes.ts';
 import { routeKey } from '../../shared/carry/http/routes.ts';
 import { cors } from '../cors.ts';
 import { timeoutSeconds } from '../deployed-functions.ts';
 import type { Stage } from '../stage.ts';
 import { alarmPeriod, ImpactAlarm, watchCertificate } from './alarms.ts';
+import type { HouseFunction } from './house-function.ts';
 import { KeptLogs } from './logs.ts';
 
 interface Throttle {
@@ -48,7 +48,7 @@ export const routeThrottles: Readonly<Partial<Record<FunctionName, Throttle>>> =
   bots: { rate: 500, burst: 500 },
 };
 
-/** The HTTP API itself: origins, access log, throttling, name. Its routes are those of FunctionRoutes. */
+/** The HTTP API itself: origins, access log, throttling, name. Its routes are those of `functionRoutes`. */
 export class PublicApi extends Construct {
   readonly api: HttpApi;
   /** Where the API is reached, without a closing slash: issuer and audience of its tokens. */
@@ -131,46 +131,44 @@ const accessLogFormat = JSON.stringify({
  * the function's: it reads login and membership at every request, which an authorizer of the gateway
  * could only do by reading them twice or by trusting what it cached.
  */
-export class FunctionRoutes extends Construct {
-  readonly made: readonly CfnRoute[];
-
-  constructor(scope: Construct, id: string, api: HttpApi, lambda: IFunction, routes: readonly Route[]) {
-    super(scope, id);
-    // The higher-level construct stops at 29 s, which is when the function itself would end.
-    const integration = new CfnIntegration(this, 'Integration', {
-      apiId: api.apiId,
-      integrationType: 'AWS_PROXY',
-      integrationUri: lambda.functionArn,
-      payloadFormatVersion: '2.0',
-      timeoutInMillis: timeoutSeconds.api * 1000,
-    });
-    this.made = routes.map(
-      (route) =>
-        new CfnRoute(this, route.name, {
-          apiId: api.apiId,
-          routeKey: routeKey(route),
-          target: `integrations/${integration.ref}`,
-          authorizationType: 'NONE',
-        }),
-    );
-    Validations.of(this).acknowledge({
-      id: 'AwsSolutions-APIG4',
-      reason: 'The function authorises, or the route is public: see the access column of the route table.',
-    });
-    lambda.addPermission('Gateway', {
-      principal: new ServicePrincipal('apigateway.amazonaws.com'),
-      sourceArn: Stack.of(this).formatArn({
-        service: 'execute-api',
-        resource: api.apiId,
-        resourceName: '*/*',
-        arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+export function functionRoutes(house: HouseFunction, api: HttpApi, name: FunctionName): CfnRoute[] {
+  const { lambda } = house;
+  const own = new Construct(house, 'Routes');
+  // The higher-level construct stops at 29 s, which is when the function itself would end.
+  const integration = new CfnIntegration(own, 'Integration', {
+    apiId: api.apiId,
+    integrationType: 'AWS_PROXY',
+    integrationUri: lambda.functionArn,
+    payloadFormatVersion: '2.0',
+    timeoutInMillis: timeoutSeconds.api * 1000,
+  });
+  const made = routesOf(name).map(
+    (route) =>
+      new CfnRoute(own, route.name, {
+        apiId: api.apiId,
+        routeKey: routeKey(route),
+        target: `integrations/${integration.ref}`,
+        authorizationType: 'NONE',
       }),
-    });
-  }
+  );
+  Validations.of(own).acknowledge({
+    id: 'AwsSolutions-APIG4',
+    reason: 'The function authorises, or the route is public: see the access column of the route table.',
+  });
+  lambda.addPermission('Gateway', {
+    principal: new ServicePrincipal('apigateway.amazonaws.com'),
+    sourceArn: Stack.of(own).formatArn({
+      service: 'execute-api',
+      resource: api.apiId,
+      resourceName: '*/*',
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    }),
+  });
+  return made;
 }
 
 /** Gives the routes of these functions their bounds; a stage takes bounds only of routes that are there. */
-export function throttleRoutes(stage: CfnStage, made: ReadonlyMap<FunctionName, FunctionRoutes>): void {
+export function throttleRoutes(stage: CfnStage, made: ReadonlyMap<FunctionName, readonly CfnRoute[]>): void {
   const settings: Record<string, object> = {};
   for (const [name, routes] of made) {
     const throttle = routeThrottles[name];
@@ -181,7 +179,7 @@ export function throttleRoutes(stage: CfnStage, made: ReadonlyMap<FunctionName, 
         ThrottlingBurstLimit: throttle.burst,
       };
     }
-    for (const route of routes.made) stage.addResourceDependency(route);
+    for (const route of routes) stage.addResourceDependency(route);
   }
   stage.routeSettings = settings;
 }

@@ -29,46 +29,42 @@ const orderKept = {
 } as const;
 
 /** A queue of one purpose, and where its messages go that were never taken. They name things and hold none. */
-export class PurposeQueue extends Construct {
-  readonly queue: Queue;
-  readonly deadLetters: Queue;
-  readonly #definition: QueueDefinition;
-
-  constructor(scope: Construct, id: string, definition: QueueDefinition, alarms: ITopic) {
-    super(scope, id);
-    this.#definition = definition;
-    this.deadLetters = deadLetters(this, 'DeadLetters', definition.keepsOrder);
-    this.queue = new Queue(this, 'Queue', {
-      ...kept,
-      ...(definition.keepsOrder ? orderKept : {}),
-      visibilityTimeout: Duration.seconds(hiddenSecondsOf(definition)),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: definition.mostReceives },
-    });
-    new ImpactAlarm(this, 'GivenUp', {
-      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ period: alarmPeriod }),
-      impact: definition.impact,
-      runbook: 'dead-letters',
-      topic: alarms,
-    });
-    if (definition.oldestSeconds === undefined) return;
-    new ImpactAlarm(this, 'Late', {
-      metric: this.queue.metricApproximateAgeOfOldestMessage({ period: alarmPeriod }),
+export function purposeQueue(scope: Construct, id: string, definition: QueueDefinition, topic: ITopic) {
+  const own = new Construct(scope, id);
+  const dead = deadLetters(own, 'DeadLetters', definition.keepsOrder);
+  const queue = new Queue(own, 'Queue', {
+    ...kept,
+    ...(definition.keepsOrder ? orderKept : {}),
+    visibilityTimeout: Duration.seconds(hiddenSecondsOf(definition)),
+    deadLetterQueue: { queue: dead, maxReceiveCount: definition.mostReceives },
+  });
+  new ImpactAlarm(own, 'GivenUp', {
+    metric: dead.metricApproximateNumberOfMessagesVisible({ period: alarmPeriod }),
+    impact: definition.impact,
+    runbook: 'dead-letters',
+    topic,
+  });
+  if (definition.oldestSeconds !== undefined) {
+    new ImpactAlarm(own, 'Late', {
+      metric: queue.metricApproximateAgeOfOldestMessage({ period: alarmPeriod }),
       threshold: definition.oldestSeconds,
       impact: 'Bots and hooks are told late of changes: look for Subscriptions whose deliveries fail.',
       runbook: 'deliveries-late',
-      topic: alarms,
+      topic,
     });
   }
-
   /** Lets the function take from the queue; what it reports as failed stays. */
-  feed(lambda: IFunction): void {
-    const mapping = new EventSourceMapping(this, 'Mapping', {
+  const feed = (lambda: IFunction): void => {
+    const mapping = new EventSourceMapping(own, 'Mapping', {
       target: lambda,
-      eventSourceArn: this.queue.queueArn,
-      batchSize: this.#definition.batchSize,
-      maxConcurrency: this.#definition.mostConcurrent,
+      eventSourceArn: queue.queueArn,
+      batchSize: definition.batchSize,
+      maxConcurrency: definition.mostConcurrent,
       reportBatchItemFailures: true,
     });
     Validations.of(mapping).acknowledge(...mappingFindings);
-  }
+  };
+  return { queue, deadLetters: dead, feed };
 }
+
+export type PurposeQueue = ReturnType<typeof purposeQueue>;

@@ -1,19 +1,14 @@
-import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, Validations } from 'aws-cdk-lib';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import {
-  EventSourceMapping,
-  FilterCriteria,
-  type IEventSourceDlq,
-  MetricType,
-  StartingPosition,
-} from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping, FilterCriteria, MetricType, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { timeoutSeconds } from '../deployed-functions.ts';
 import { streamFilters, streamReading } from '../table-definition.ts';
 import { alarmPeriod, ImpactAlarm } from './alarms.ts';
+import { inBoth } from './findings.ts';
 import { allow, type Grounded, granted } from './grants.ts';
 import { HouseFunction } from './house-function.ts';
 
@@ -25,55 +20,42 @@ const copied =
 
 const bucketFindings = [
   { id: 'AwsSolutions-S1', reason: logged },
-  ...['HIPAA.Security', 'NIST.800.53.R5'].flatMap((pack) => [
-    { id: `${pack}-S3BucketLoggingEnabled`, reason: logged },
-    { id: `${pack}-S3BucketReplicationEnabled`, reason: copied },
-    { id: `${pack}-S3BucketVersioningEnabled`, reason: `${copied} Each object is written once.` },
-  ]),
+  ...inBoth('S3BucketLoggingEnabled', logged),
+  ...inBoth('S3BucketReplicationEnabled', copied),
+  ...inBoth('S3BucketVersioningEnabled', `${copied} Each object is written once.`),
 ];
 
 /**
  * Where records of the stream go that could not be handed on, with all that they hold: the stream itself
  * forgets them after a day. They are health data, so they are kept as the table is, and not for long.
  */
-class UnreadRecords extends Construct implements IEventSourceDlq {
-  readonly #bucket: Bucket;
-  readonly #key: IKey;
+function unreadRecords(scope: Construct, encryptionKey: IKey): Bucket {
+  const bucket = new Bucket(new Construct(scope, 'Unread'), 'Bucket', {
+    encryption: BucketEncryption.KMS,
+    encryptionKey,
+    bucketKeyEnabled: true,
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    enforceSSL: true,
+    lifecycleRules: [{ expiration: Duration.days(14) }],
+  });
+  Validations.of(bucket).acknowledge(...bucketFindings);
+  return bucket;
+}
 
-  constructor(scope: Construct, id: string, tableKey: IKey) {
-    super(scope, id);
-    this.#key = tableKey;
-    this.#bucket = new Bucket(this, 'Bucket', {
-      encryption: BucketEncryption.KMS,
-      encryptionKey: tableKey,
-      bucketKeyEnabled: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      enforceSSL: true,
-      lifecycleRules: [{ expiration: Duration.days(14) }],
-    });
-    Validations.of(this.#bucket).acknowledge(...bucketFindings);
-  }
-
-  bind() {
-    return { destination: this.#bucket.bucketArn };
-  }
-
-  /** Lets Lambda write here in the name of the function that has failed. */
-  grantTo(role: Role): void {
-    const objects = this.#bucket.arnForObjects('aws/lambda/*');
-    const throughS3 = { StringEquals: { 'kms:ViaService': `s3.${Aws.REGION}.amazonaws.com` } };
-    const statements = [
-      allow(['s3:ListBucket'], [this.#bucket.bucketArn]),
-      allow(['s3:PutObject'], [objects]),
-      allow(['kms:Decrypt', 'kms:GenerateDataKey'], [this.#key.keyArn], throughS3),
-    ];
-    for (const statement of statements) role.addToPrincipalPolicy(statement);
-    const bucketId = Stack.of(this).getLogicalId(this.#bucket.node.defaultChild as CfnBucket);
-    Validations.of(role).acknowledge({
-      id: `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/aws/lambda/*]`,
-      reason: 'Lambda names the objects, each of its own name, below this prefix.',
-    });
-  }
+/** Lets Lambda write there in the name of the function that has failed. */
+function grantWriting(bucket: Bucket, key: IKey, role: Role): void {
+  const throughS3 = { StringEquals: { 'kms:ViaService': `s3.${Aws.REGION}.amazonaws.com` } };
+  const statements = [
+    allow(['s3:ListBucket'], [bucket.bucketArn]),
+    allow(['s3:PutObject'], [bucket.arnForObjects('aws/lambda/*')]),
+    allow(['kms:Decrypt', 'kms:GenerateDataKey'], [key.keyArn], throughS3),
+  ];
+  for (const statement of statements) role.addToPrincipalPolicy(statement);
+  const bucketId = bucket.stack.getLogicalId(bucket.node.defaultChild as CfnBucket);
+  Validations.of(role).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/aws/lambda/*]`,
+    reason: 'Lambda names the objects, each of its own name, below this prefix.',
+  });
 }
 
 /** The one reader of the table's stream. It gets what the filters let through and hands it to the queues. */
@@ -82,7 +64,7 @@ export class StreamDispatcher extends Construct {
     super(scope, id);
     const { tableStreamArn } = ground.table;
     if (!tableStreamArn) throw new Error('The table has no stream');
-    const unread = new UnreadRecords(this, 'Unread', ground.tableKey);
+    const unread = unreadRecords(this, ground.tableKey);
     const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
     const readStream = allow(
       reading.map((action) => `dynamodb:${action}`),
@@ -98,7 +80,7 @@ export class StreamDispatcher extends Construct {
         'stream keeps its records so long.',
       alarms,
     });
-    unread.grantTo(dispatcher.role);
+    grantWriting(unread, ground.tableKey, dispatcher.role);
     const mapping = new EventSourceMapping(this, 'Mapping', {
       target: dispatcher.lambda,
       eventSourceArn: tableStreamArn,
@@ -110,7 +92,7 @@ export class StreamDispatcher extends Construct {
       reportBatchItemFailures: true,
       retryAttempts: streamReading.retryAttempts,
       maxRecordAge: Duration.hours(streamReading.hoursTried),
-      onFailure: unread,
+      onFailure: { bind: () => ({ destination: unread.bucketArn }) },
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });
     new ImpactAlarm(this, 'GivenUp', {

@@ -35,12 +35,6 @@ export function makeOriginSecrets(scope: Construct, stage: Stage): void {
   }
 }
 
-/** What CloudFront sends: the first secret. CloudFormation puts the value in when it deploys. */
-function sentSecret(stage: Stage): string {
-  const [first = 1] = stage.firewall?.secrets ?? [];
-  return resolved(stage, first);
-}
-
 /** The environment of functions behind the API: all secrets, in an order that a rotation does not change. */
 export function originEnvironment(stage: Stage): Record<string, string> {
   const { firewall } = stage;
@@ -72,28 +66,20 @@ const secretFindings: readonly Finding[] = [
   ),
 ];
 
-interface FrontProps {
-  stage: Stage;
-  /** The API's own name, as API Gateway serves it. */
-  origin: IDomainName;
-  webAclArn: string;
-}
-
 /**
  * CloudFront before the API: it keeps nothing and changes nothing, gives the web ACL what to judge, and proves to
  * functions by a header that a request came through it. The host stays the API's own, which tokens name.
+ * @param origin the API's own name, as API Gateway serves it
  */
-export class Front extends Construct {
-  readonly distribution: Distribution;
-
-  constructor(scope: Construct, id: string, { stage, origin, webAclArn }: FrontProps) {
-    super(scope, id);
+export class Front extends Distribution {
+  constructor(scope: Construct, stage: Stage, origin: IDomainName, webAclArn: string) {
     const { firewall, domain } = stage;
     if (!firewall || !domain) throw new Error('A front needs a domain');
-    this.distribution = new Distribution(this, 'Distribution', {
+    const own = new Construct(scope, 'Front');
+    super(own, 'Distribution', {
       comment: `portico-${stage.name}`,
       domainNames: [domain.name],
-      certificate: Certificate.fromCertificateArn(this, 'Certificate', firewall.certificateArn),
+      certificate: Certificate.fromCertificateArn(own, 'Certificate', firewall.certificateArn),
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       httpVersion: HttpVersion.HTTP2,
       // As API Gateway, whose name it takes over.
@@ -105,7 +91,8 @@ export class Front extends Construct {
           originSslProtocols: [OriginSslPolicy.TLS_V1_2],
           // API Gateway answers before.
           readTimeout: Duration.seconds(timeoutSeconds.front),
-          customHeaders: { [originHeader]: sentSecret(stage) },
+          // The first secret. CloudFormation puts the value in when it deploys.
+          customHeaders: { [originHeader]: resolved(stage, firewall.secrets[0] ?? 1) },
         }),
         allowedMethods: AllowedMethods.ALLOW_ALL,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
@@ -114,7 +101,7 @@ export class Front extends Construct {
         compress: false,
       },
     });
-    Validations.of(this.distribution).acknowledge(
+    Validations.of(this).acknowledge(
       {
         id: 'AwsSolutions-CFR1',
         reason: 'Where patients and their carers may call from is their provider’s to say.',

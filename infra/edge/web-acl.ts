@@ -23,94 +23,90 @@ const redactedHeaders = ['authorization', 'cookie', 'referer', 'if-none-exist'];
 /**
  * What CloudFront asks of each request: whether the address is known for attacks, how many requests it has made, and
  * outside of `fhir/R4`, where records and Bots' code look like attacks, known bad inputs. Only what is refused or counted is logged.
+ * @returns its ARN
  */
-export class WebAcl extends Construct {
-  readonly arn: string;
-
-  constructor(
-    scope: Construct,
-    id: string,
-    stage: Stage,
-    firewall: NonNullable<Stage['firewall']>,
-    logsKey: IKey,
-  ) {
-    super(scope, id);
-    const uncounted = new CfnIPSet(this, 'Uncounted', {
-      scope: 'CLOUDFRONT',
-      ipAddressVersion: 'IPV4',
-      addresses: [...firewall.uncounted],
-    });
-    const acl = new CfnWebACL(this, 'Acl', {
-      scope: 'CLOUDFRONT',
-      defaultAction: { allow: {} },
-      visibilityConfig: seenAs('Acl'),
-      customResponseBodies: { tooMany: { contentType: 'APPLICATION_JSON', content: tooMany } },
-      rules: [
-        managed('BadAddresses', 0, 'AWSManagedRulesAmazonIpReputationList'),
-        {
-          name: 'Rate',
-          priority: 1,
-          statement: {
-            rateBasedStatement: {
-              aggregateKeyType: 'IP',
-              limit: firewall.requestsPerFiveMinutes,
-              evaluationWindowSec: 300,
-              scopeDownStatement: not({ ipSetReferenceStatement: { arn: uncounted.attrArn } }),
-            },
+export function webAcl(
+  scope: Construct,
+  stage: Stage,
+  firewall: NonNullable<Stage['firewall']>,
+  encryptionKey: IKey,
+): string {
+  const own = new Construct(scope, 'Firewall');
+  const uncounted = new CfnIPSet(own, 'Uncounted', {
+    scope: 'CLOUDFRONT',
+    ipAddressVersion: 'IPV4',
+    addresses: [...firewall.uncounted],
+  });
+  const acl = new CfnWebACL(own, 'Acl', {
+    scope: 'CLOUDFRONT',
+    defaultAction: { allow: {} },
+    visibilityConfig: seenAs('Acl'),
+    customResponseBodies: { tooMany: { contentType: 'APPLICATION_JSON', content: tooMany } },
+    rules: [
+      managed('BadAddresses', 0, 'AWSManagedRulesAmazonIpReputationList'),
+      {
+        name: 'Rate',
+        priority: 1,
+        statement: {
+          rateBasedStatement: {
+            aggregateKeyType: 'IP',
+            limit: firewall.requestsPerFiveMinutes,
+            evaluationWindowSec: 300,
+            scopeDownStatement: not({ ipSetReferenceStatement: { arn: uncounted.attrArn } }),
           },
-          action: {
-            block: {
-              customResponse: {
-                responseCode: 429,
-                customResponseBodyKey: 'tooMany',
-                responseHeaders: [{ name: 'Retry-After', value: '300' }],
-              },
-            },
-          },
-          visibilityConfig: seenAs('Rate'),
         },
-        managed(
-          'BadInputs',
-          2,
-          'AWSManagedRulesKnownBadInputsRuleSet',
-          not({
-            byteMatchStatement: {
-              fieldToMatch: { uriPath: {} },
-              positionalConstraint: 'STARTS_WITH',
-              searchString: '/fhir/R4',
-              textTransformations: [{ priority: 0, type: 'NONE' }],
+        action: {
+          block: {
+            customResponse: {
+              responseCode: 429,
+              customResponseBodyKey: 'tooMany',
+              responseHeaders: [{ name: 'Retry-After', value: '300' }],
             },
-          }),
-        ),
-      ],
-    });
-    this.arn = acl.attrArn;
-    // WAF takes log groups of this prefix only; the stack's id makes the name another one each time it is made.
-    const logGroupName = `aws-waf-logs-portico-${stage.name}-${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;
-    const log = new KeptLogs(this, 'Log', 'access', { logGroupName, encryptionKey: logsKey });
-    const logging = new CfnLoggingConfiguration(this, 'Logging', {
-      resourceArn: acl.attrArn,
-      logDestinationConfigs: [
-        `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${logGroupName}`,
-      ],
-      redactedFields: [
-        ...redactedHeaders.map((Name) => ({ singleHeader: { Name } })),
-        { uriPath: {} },
-        { queryString: {} },
-      ],
-      loggingFilter: {
-        DefaultBehavior: 'DROP',
-        Filters: [
-          {
-            Behavior: 'KEEP',
-            Requirement: 'MEETS_ANY',
-            Conditions: ['BLOCK', 'COUNT'].map((Action) => ({ ActionCondition: { Action } })),
           },
-        ],
+        },
+        visibilityConfig: seenAs('Rate'),
       },
-    });
-    logging.node.addDependency(log);
-  }
+      managed(
+        'BadInputs',
+        2,
+        'AWSManagedRulesKnownBadInputsRuleSet',
+        not({
+          byteMatchStatement: {
+            fieldToMatch: { uriPath: {} },
+            positionalConstraint: 'STARTS_WITH',
+            searchString: '/fhir/R4',
+            textTransformations: [{ priority: 0, type: 'NONE' }],
+          },
+        }),
+      ),
+    ],
+  });
+  // WAF takes log groups of this prefix only; the stack's id makes the name another one each time it is made.
+  const logGroupName = `aws-waf-logs-portico-${stage.name}-${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;
+  const log = new KeptLogs(own, 'Log', 'access', { logGroupName, encryptionKey });
+  const logging = new CfnLoggingConfiguration(own, 'Logging', {
+    resourceArn: acl.attrArn,
+    logDestinationConfigs: [
+      `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:${logGroupName}`,
+    ],
+    redactedFields: [
+      ...redactedHeaders.map((Name) => ({ singleHeader: { Name } })),
+      { uriPath: {} },
+      { queryString: {} },
+    ],
+    loggingFilter: {
+      DefaultBehavior: 'DROP',
+      Filters: [
+        {
+          Behavior: 'KEEP',
+          Requirement: 'MEETS_ANY',
+          Conditions: ['BLOCK', 'COUNT'].map((Action) => ({ ActionCondition: { Action } })),
+        },
+      ],
+    },
+  });
+  logging.node.addDependency(log);
+  return acl.attrArn;
 }
 
 /** Requests that WAF would keep as samples hold headers and queries, which nothing redacts. */

@@ -1,11 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { fetchPackages, nodeModules } from '../../shared/bots/sandbox/modules.ts';
+import { answerHelp } from '../command.ts';
 import { root } from '../files.ts';
+import { withDemoStack } from '../local/demo.ts';
 import { callsTo } from '../local/demo-projects.ts';
 
 /** One file as authors make it with a bundler; what cannot be found stays an import, which `$deploy` refuses. */
@@ -107,25 +110,38 @@ export async function tryBots(folder: string, project: TrialProject): Promise<Tr
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );
+  const call = callsTo(project.baseUrl);
+  const post = (path: string, body: object | string, type = 'application/json') =>
+    call('POST', path, { token: project.token, body, type });
   const trials: Trial[] = [];
-  for (const file of files.sort()) trials.push(await tryBot(folder, file, project));
+  for (const file of files.sort()) {
+    const made = await post(`admin/projects/${project.projectId}/bot`, { name: file });
+    const run = async (operation: string, body: object | string, type?: string) =>
+      refusalOf(await post(`fhir/R4/Bot/${made.json.id}/${operation}`, body, type));
+    trials.push(await tryBot(folder, file, run));
+  }
   return trials;
 }
 
-async function tryBot(folder: string, file: string, project: TrialProject): Promise<Trial> {
+/** @param run asks for an operation of the Bot, and says why it was refused */
+async function tryBot(
+  folder: string,
+  file: string,
+  run: (operation: string, body: object | string, type?: string) => Promise<string | undefined>,
+): Promise<Trial> {
   const source = readFileSync(join(folder, file), 'utf8');
-  const bot = await createBot(file, project);
   const remarks: string[] = [];
-  let refused = await deploy(bot, { code: source, filename: 'index.ts' }, project);
+  let refused = await run('$deploy', { code: source, filename: 'index.ts' });
   if (/^Cannot import/.test(refused ?? '')) {
     const { code, bundled, missing } = await bundleBot(join(folder, file));
-    refused = await deploy(bot, { code, filename: 'index.js' }, project);
+    refused = await run('$deploy', { code, filename: 'index.js' });
     if (refused === undefined && bundled.length > 0) remarks.push(`bundled with ${names(bundled)}`);
     if (refused === undefined && missing.length > 0)
       remarks.push(`without ${names(missing)}, not part of the samples`);
   }
   if (refused !== undefined) return { file, deploys: false, run: undefined, remarks: [plain(refused)] };
-  const failed = await execute(bot, inputFor(source), project);
+  const { body, contentType } = inputFor(source);
+  const failed = await run('$execute', body, contentType);
   return { file, deploys: true, run: failed === undefined ? 'returned' : plain(failed), remarks };
 }
 
@@ -141,30 +157,7 @@ function plain(message: string): string {
     .replaceAll('|', '\\|');
 }
 
-async function createBot(name: string, { projectId, ...project }: TrialProject): Promise<string> {
-  return String((await post(`admin/projects/${projectId}/bot`, { name }, project)).json.id);
-}
-
-/** @returns why not */
-async function deploy(bot: string, body: object, project: TrialProject): Promise<string | undefined> {
-  return refusalOf(await post(`fhir/R4/Bot/${bot}/$deploy`, body, project));
-}
-
-/** @returns how it failed */
-async function execute(bot: string, input: BotInput, project: TrialProject): Promise<string | undefined> {
-  return refusalOf(await post(`fhir/R4/Bot/${bot}/$execute`, input.body, project, input.contentType));
-}
-
-function post(
-  path: string,
-  body: object | string,
-  { baseUrl, token }: Pick<TrialProject, 'baseUrl' | 'token'>,
-  type = 'application/json',
-) {
-  return callsTo(baseUrl)('POST', path, { token, body, type });
-}
-
-function refusalOf({ status, json }: Awaited<ReturnType<typeof post>>): string | undefined {
+function refusalOf({ status, json }: Awaited<ReturnType<ReturnType<typeof callsTo>>>): string | undefined {
   if (status === 200) return undefined;
   return String(fieldsOf(fieldsOf(fieldsOf(json.issue)[0]).details).text ?? 'no reason given');
 }
@@ -204,4 +197,26 @@ export function rowsOf(document: string): Map<string, Pick<Trial, 'deploys' | 'r
 export function nameOf(file: string): string {
   const [sample = '', ...path] = file.split('/');
   return `${sample}/${path.at(-1)}`;
+}
+
+/**
+ * `npm run example-bots -- <folder>`: deploys the Bots of a folder to a stack of its own, runs each once, and
+ * writes the table of docs/bots.md. Without a folder, those of Medplum that lie beside this repository.
+ */
+if (import.meta.main) {
+  answerHelp(
+    'npm run example-bots -- [folder]\n  deploys the Bots of the folder, runs each once, and writes the table of docs/bots.md\n',
+  );
+  const [, , folder = fileURLToPath(new URL('../../../shared/data/example-bots', import.meta.url))] =
+    process.argv;
+  const docs = fileURLToPath(new URL('../../docs/bots.md', import.meta.url));
+
+  await withDemoStack('example-bots', async ({ baseUrl, project, token }) => {
+    const trials = await tryBots(folder, { baseUrl, projectId: project.id, token });
+    await writeFile(docs, withTable(await readFile(docs, 'utf8'), trials));
+    for (const { file, deploys, run, remarks } of trials) {
+      process.stdout.write(`${deploys ? 'deploys' : 'no'}\t${file}\t${run ?? ''}\t${remarks.join('; ')}\n`);
+    }
+  });
+  process.exit(0);
 }

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 /**
  * Builds the folder that the sandbox's child process runs from. It is complete: the child may read
  * nothing else. The laptop, the tests and the Lambda's asset all get it from here.
@@ -7,7 +6,6 @@ import { realpathSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import {
   clientLibrary,
@@ -233,7 +231,7 @@ export function addonOf(platform: GuestPlatform): string {
 }
 
 /** Called while CDK bundles the invoker: `node infra/guest/build.ts <folder> <platform>`. */
-if (realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   const [, , outDir, platform] = process.argv;
   if (!outDir) throw new Error('Give a folder for the guest');
   await buildGuest(outDir, platform as GuestPlatform | undefined);

@@ -63,7 +63,8 @@ export async function catalogue(
 export function knownOf(dataSet: string, entry: Entry): Known | undefined {
   const { resourceType: type, id } = fieldsOf(entry.resource);
   if (typeof type !== 'string' || !isResourceType(type)) return undefined;
-  const digest = digestOf(entry.resource);
+  const hash = createHash('sha256').update(JSON.stringify(entry.resource));
+  const digest = hash.digest('base64url').slice(0, 22);
   const source = typeof id === 'string' ? `${type}/${id}` : (entry.fullUrl ?? digest);
   return { reference: `${type}/${derivedId(dataSet, type, source)}`, digest };
 }
@@ -82,10 +83,6 @@ export function conditionOf({ request, resource }: Entry): string | undefined {
   if (typeof ifNoneExist !== 'string' || ifNoneExist === '') return undefined;
   const { resourceType } = fieldsOf(resource);
   return `${resourceType}?${ifNoneExist.replace(/^.*\?/, '')}`;
-}
-
-function digestOf(resource: unknown): string {
-  return createHash('sha256').update(JSON.stringify(resource)).digest('base64url').slice(0, 22);
 }
 
 /** Why an entry is not loaded at all; undefined when it may be. */

@@ -22,8 +22,7 @@ interface Credentials {
  * @throws {Error} without credentials, or when they are of another Project than the one that was named
  */
 export async function connect(given: ImportSettings, env: Environment) {
-  const { baseUrl, credentials } =
-    given.base === undefined ? await here(given, env) : await there(given, env);
+  const { baseUrl, credentials } = await destinationOf(given, env);
   const portico = createPortico({ baseUrl, auth: authOf(baseUrl, credentials) });
   const { project } = (await (await portico.fetch('auth/me')).json()) as {
     project: { id: string; name: string };
@@ -36,24 +35,16 @@ export async function connect(given: ImportSettings, env: Environment) {
   return { project, portico, headers };
 }
 
-/** The stack that runs on the data folder, as the client of a demo Project unless other credentials are said. */
-async function here(
-  given: ImportSettings,
-  env: Environment,
-): Promise<{ baseUrl: string; credentials: Credentials }> {
+/** The service that was named, or the stack that runs on the data folder: that one as the client of a demo Project unless others are said. */
+async function destinationOf({ base, credentials: file, project: wanted }: ImportSettings, env: Environment) {
+  const own = file === undefined ? fromEnvironment(env) : await fromFile(file);
+  if (base !== undefined) {
+    if (own) return { baseUrl: base, credentials: own };
+    throw new Error('Say who loads: PORTICO_ACCESS_TOKEN, PORTICO_CLIENT_ID and _SECRET, or --credentials');
+  }
   const { dataDir, port } = localSettings(env);
-  const own = given.credentials === undefined ? fromEnvironment(env) : await fromFile(given.credentials);
-  const { baseUrl, project } = await demoProject(dataDir, own ? undefined : given.project);
+  const { baseUrl, project } = await demoProject(dataDir, own ? undefined : wanted);
   return { baseUrl: env.PORT ? `http://127.0.0.1:${port}` : baseUrl, credentials: own ?? project };
-}
-
-async function there(
-  { base = '', credentials: file }: ImportSettings,
-  env: Environment,
-): Promise<{ baseUrl: string; credentials: Credentials }> {
-  const credentials = file === undefined ? fromEnvironment(env) : await fromFile(file);
-  if (credentials) return { baseUrl: base, credentials };
-  throw new Error('Say who loads: PORTICO_ACCESS_TOKEN, PORTICO_CLIENT_ID and _SECRET, or --credentials');
 }
 
 function fromEnvironment(env: Environment): Credentials | undefined {

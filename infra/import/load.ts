@@ -164,7 +164,10 @@ async function loadOne(
   const unmet = missed.find((name) => /^urn:|^[A-Za-z]+\?/.test(name));
   if (unmet !== undefined) return unmet;
   for (const _ of missed) report.count('missed');
-  await sender.send(readyOf(entry, reference, resource));
+  const id = reference.slice(reference.indexOf('/') + 1);
+  const request = JSON.stringify({ method: 'PUT', url: reference, ifNoneMatch: '*' });
+  const text = `{"request":${request},"resource":${stringifyJson({ ...resource, id })}}`;
+  await sender.send({ entry, reference, text });
   return undefined;
 }
 
@@ -182,14 +185,4 @@ async function linked(
   if (asked.size === 0) return first;
   for (const [condition, reference] of await matchesOf(portico, [...asked])) found.set(condition, reference);
   return rewrite();
-}
-
-function readyOf(entry: Entry, reference: string, resource: object): Ready {
-  const id = reference.slice(reference.indexOf('/') + 1);
-  const request = JSON.stringify({ method: 'PUT', url: reference, ifNoneMatch: '*' });
-  return {
-    entry,
-    reference,
-    text: `{"request":${request},"resource":${stringifyJson({ ...resource, id })}}`,
-  };
 }

@@ -126,16 +126,6 @@ async function readBotFiles(
 
 const compileWithinMs = 20_000;
 
-/** One run in the sandbox of the service: same isolate, same limits, same rules for `fetch`. */
-async function runBot(run: LocalRun): Promise<RunResult> {
-  const sandbox = createSandbox({ guestDir: await cachedGuest() });
-  try {
-    return await sandbox.run(requestOf(run));
-  } finally {
-    await sandbox.close();
-  }
-}
-
 function requestOf({ code, input, contentType, headers, timeoutMs, secrets, ...run }: LocalRun): RunRequest {
   const type = contentType === undefined ? {} : { contentType };
   return {
@@ -202,5 +192,8 @@ function placeOf({ code, traceBack }: LocalRun, outcome: RunOutcome): string {
 
 await command(usage, taken, async (given) => {
   const run = await readRun(given);
-  process.exitCode = print(run, await runBot(run)) ? 0 : 1;
+  // The sandbox of the service: same isolate, same limits, same rules for `fetch`.
+  const sandbox = createSandbox({ guestDir: await cachedGuest() });
+  const result = await sandbox.run(requestOf(run)).finally(() => sandbox.close());
+  process.exitCode = print(run, result) ? 0 : 1;
 });

@@ -14,7 +14,7 @@ import type { ProvisionHandler } from '../../shared/identity/projects/requests.t
 import type { ReindexProgress } from '../../shared/store/items/reindex.ts';
 import type { DeployedFunction } from '../permissions.ts';
 import type { ApiHandler } from './gateway/gateway.ts';
-import type { MailServiceEvent } from './services/stored-mail.ts';
+import type { MailServiceEvent } from './services/mailbox.ts';
 
 /** What each function's `handler` takes, those with a signature of their own. */
 interface OwnHandlers {

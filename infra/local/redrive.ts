@@ -63,23 +63,17 @@ function print(said: object): void {
   process.stdout.write(`${JSON.stringify(said)}\n`);
 }
 
-async function redriveHere(named: readonly string[]): Promise<void> {
-  const unknown = named.filter((one) => !purposes.includes(one as Purpose));
-  if (unknown.length > 0) throw new Error(`There is no queue ${unknown.join(', ')}`);
-  for (const purpose of purposes) {
-    if (named.length > 0 && !named.includes(purpose)) continue;
-    await redrive(requireVariable(process.env, queueVariables(purpose).deadLetters));
-  }
-}
-
 const options = { queue: texts, records: texts, function: text };
 await command(usage, { failed: 1, allowPositionals: true, options }, async ({ values, positionals }) => {
   const { queue: urls, records: files, function: functionName } = values;
   const isHere = files.length > 0 ? functionName === undefined : urls.length === 0;
   const work = async () => {
-    if (files.length > 0) await handOn(files, functionName);
-    else if (urls.length === 0) await redriveHere(positionals);
-    else for (const url of urls) await redrive(url);
+    if (files.length > 0) return handOn(files, functionName);
+    const unknown = positionals.filter((one) => !purposes.includes(one as Purpose));
+    if (unknown.length > 0) throw new Error(`There is no queue ${unknown.join(', ')}`);
+    const named = purposes.filter((one) => positionals.length === 0 || positionals.includes(one));
+    const here = () => named.map((one) => requireVariable(process.env, queueVariables(one).deadLetters));
+    for (const url of urls.length > 0 ? urls : here()) await redrive(url);
   };
   await (isHere ? withStack(settings(), work) : work());
   process.exit(0);

@@ -1,8 +1,8 @@
-import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { command, text } from '../command.ts';
-import { addonOf } from '../guest/build.ts';
 import {
+  copyAsset,
   onlyOnAws,
   readAssembly,
   type SynthesisedFunction,
@@ -20,42 +20,6 @@ const usage = `npm run sam -- [--from cdk.out] [--host host.docker.internal]
 `;
 /** Of `sam local start-lambda`. */
 const lambdaPort = 3001;
-
-async function writeSam(from: string, host: string): Promise<string> {
-  const { dataDir } = settings();
-  const folder = join(dataDir, 'sam');
-  const environment = await readEnvironment(dataDir);
-  // Several functions may come from one folder: one of them is enough.
-  const named = new Map((await readAssembly(from)).map((one) => [one.folder, one]));
-  const functions = [...named.values()];
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const one of functions) {
-    const code = join(folder, samName(one.folder));
-    await cp(one.asset, code, { recursive: true });
-    if ('KEYS' in one.variables) await copyFile(join(dataDir, 'keys.json'), join(code, 'keys.json'));
-    if (one.folder === 'invoker' && process.arch === 'x64') {
-      await copyFile(addonOf('linux-x64'), join(code, 'guest/isolated-vm.node'));
-    }
-  }
-  const seenFromInside = Object.entries(environment).map(([name, value]) => [
-    name,
-    name === 'BASE_URL' ? value : value.replace('//127.0.0.1:', `//${host}:`),
-  ]);
-  const values = {
-    ...Object.fromEntries(seenFromInside),
-    ...localAws,
-    ...onlyOnAws,
-    KEYS: 'file:/var/task/keys.json',
-    LAMBDA_ENDPOINT: `http://${host}:${lambdaPort}`,
-    JOBS_ENDPOINT: `http://${host}:${lambdaPort}`,
-    ...{ INVOKER_FUNCTION: samName('invoker'), EVALUATOR_FUNCTION: samName('invoker') },
-    JOBS_FUNCTION: samName('jobs'),
-  };
-  const file = join(folder, 'template.json');
-  await writeFile(file, `${JSON.stringify(templateOf(functions, values), null, 2)}\n`);
-  return file;
-}
 
 export type SamTemplate = ReturnType<typeof templateOf>;
 
@@ -81,6 +45,35 @@ const options = {
   host: { ...text, default: 'host.docker.internal' },
 };
 await command(usage, { failed: 1, options }, async ({ values }) => {
-  const template = relative('', await writeSam(resolve(values.from), values.host));
+  const { dataDir } = settings();
+  const folder = join(dataDir, 'sam');
+  const environment = await readEnvironment(dataDir);
+  // Several functions may come from one folder: one of them is enough.
+  const named = new Map((await readAssembly(resolve(values.from))).map((one) => [one.folder, one]));
+  const functions = [...named.values()];
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const one of functions) {
+    const code = join(folder, samName(one.folder));
+    await copyAsset(one, code, process.arch === 'x64' ? 'linux-x64' : 'linux-arm64');
+    if ('KEYS' in one.variables) await copyFile(join(dataDir, 'keys.json'), join(code, 'keys.json'));
+  }
+  const seenFromInside = Object.entries(environment).map(([name, value]) => [
+    name,
+    name === 'BASE_URL' ? value : value.replace('//127.0.0.1:', `//${values.host}:`),
+  ]);
+  const here = {
+    ...Object.fromEntries(seenFromInside),
+    ...localAws,
+    ...onlyOnAws,
+    KEYS: 'file:/var/task/keys.json',
+    LAMBDA_ENDPOINT: `http://${values.host}:${lambdaPort}`,
+    JOBS_ENDPOINT: `http://${values.host}:${lambdaPort}`,
+    ...{ INVOKER_FUNCTION: samName('invoker'), EVALUATOR_FUNCTION: samName('invoker') },
+    JOBS_FUNCTION: samName('jobs'),
+  };
+  const file = join(folder, 'template.json');
+  await writeFile(file, `${JSON.stringify(templateOf(functions, here), null, 2)}\n`);
+  const template = relative('', file);
   process.stdout.write(`${template}\nsam local invoke Invite -t ${template} -e event.json\n`);
 });

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScheduledEvent } from 'aws-lambda';
-import { allRoutes, type Route } from '../../functions/routes.ts';
+import type { Route } from '../../functions/routes.ts';
 import { Gate } from '../../shared/base/gate.ts';
 import { usualFailedAddresses } from '../../shared/base/limits.ts';
 import type { JobEvent } from '../../shared/bots/run/services.ts';
@@ -82,7 +82,7 @@ export async function startStack(options: StackOptions) {
     return starting;
   };
   try {
-    return { ...(await startParts(options, keep)), stop };
+    return { ...(await startParts(options, keep)), stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;
@@ -120,7 +120,6 @@ async function startParts(
   const { url: baseUrl } = await keep(
     startGateway({
       port,
-      routes: allRoutes,
       loadHandler: async (name) => {
         await environmentIsSet.promise;
         if (name === 'site' && !assembly) await site.built();
@@ -173,7 +172,10 @@ async function startParts(
     ...queues.environment(aws.url),
   };
   keep(useHandlerEnvironment(environment));
-  assembly?.use({ ...environment, ...hooksOnLoopback() });
+  // A test's webhooks are on this machine.
+  const { PORTICO_ALLOW_LOOPBACK_HOOKS } = process.env;
+  const hooks = PORTICO_ALLOW_LOOPBACK_HOOKS === undefined ? {} : { PORTICO_ALLOW_LOOPBACK_HOOKS };
+  assembly?.use({ ...environment, ...hooks });
   environmentIsSet.resolve();
   await writeFile(environmentFile(dataDir), JSON.stringify(environment), { mode: 0o600 });
   // As every deployment does before it changes the functions that open them.
@@ -206,12 +208,6 @@ async function startParts(
     /** Holds back what changes in the table bring about, mail and the upkeep of indexes among it, until it is released. */
     holdChanges: hold,
   };
-}
-
-/** A test's webhooks are on this machine. */
-function hooksOnLoopback(): Record<string, string> {
-  const { PORTICO_ALLOW_LOOPBACK_HOOKS: allowed } = process.env;
-  return allowed === undefined ? {} : { PORTICO_ALLOW_LOOPBACK_HOOKS: allowed };
 }
 
 /** As the schedule on AWS; the first time at once, for what an earlier process left. */

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { createExchanger, createSigner } from '../../shared/aws/wire/transport.ts';
+import { createExchanger, signedPost } from '../../shared/aws/wire/transport.ts';
 import { fieldsOf } from '../../shared/base/values.ts';
 import { replaceFile } from '../files.ts';
 import { matchesPattern, type Pattern } from '../table-definition.ts';
@@ -22,20 +23,14 @@ interface Answered {
  * weigh on what is measured here, so nothing is unpacked that Lambda would pack again.
  */
 function connectStreams(endpoint: string) {
-  const { protocol, hostname, port, host } = new URL(endpoint);
   const exchanger = createExchanger();
-  const sign = createSigner('dynamodb', clientOptions.region);
+  const { config } = new DynamoDBClient({ endpoint, ...clientOptions });
+  const post = signedPost('dynamodb', config, exchanger, endpoint);
   const ask = async (operation: string, input: object): Promise<Answered> => {
-    const body = Buffer.from(JSON.stringify(input));
     const target = `DynamoDBStreams_20120810.${operation}`;
-    const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
-    const request = { method: 'POST', path: '/', headers, body };
-    const signature = sign(request, clientOptions.credentials, Date.now());
-    const { statusCode, body: answer } = await exchanger.send({
-      ...{ ...request, protocol, hostname, port },
-      headers: { ...headers, ...signature, 'content-length': String(body.length) },
-    });
-    const text = answer.toString('utf8');
+    const own = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+    const { statusCode, body } = await post('/', own, Buffer.from(JSON.stringify(input)));
+    const text = body.toString('utf8');
     if (statusCode >= 300) throw new Error(`${operation}: ${statusCode} ${text.slice(0, 200)}`);
     return JSON.parse(text) as Answered;
   };

@@ -1,4 +1,5 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
@@ -40,13 +41,12 @@ export async function supervise(program: Program) {
   const line = ['-c', watchdog, 'watchdog', '/usr/bin/env', '-i', ...pairs, command, ...args];
   const options = { detached: true, env: {}, ...(cwd ? { cwd } : {}) };
   const shell = spawn('/bin/sh', line, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
-  const exited = new Promise<number | null>((resolve) => {
-    shell.once('error', () => resolve(null));
-    shell.once('exit', (code) => {
-      sweep(shell);
-      resolve(code);
-    });
-  });
+  const exited: Promise<number | null> = once(shell, 'exit')
+    .then(
+      ([code]) => code,
+      () => null,
+    )
+    .finally(() => sweep(shell));
   // The pipe breaks when the child ends first: that is reported by `exited`.
   shell.stdin.on('error', () => undefined);
   const child = {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -42,17 +42,10 @@ function inFunctions(): string[] {
 }
 
 async function inApp(): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'portico-notice-'));
-  try {
-    const args = ['--disable-warning=ExperimentalWarning', 'infra/site/vite.ts', folder];
-    const { stdout } = await promisify(execFile)(process.execPath, args, {
-      cwd: root,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    return stdout.split('\n');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'portico-notice-'));
+  const args = ['--disable-warning=ExperimentalWarning', 'infra/site/vite.ts', folder.path];
+  const options = { cwd: root, maxBuffer: 64 * 1024 * 1024 };
+  return (await promisify(execFile)(process.execPath, args, options)).stdout.split('\n');
 }
 
 /** The text of NOTICE: what is passed on in bundles, by its licence, with whose it is. */

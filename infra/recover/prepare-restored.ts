@@ -5,22 +5,8 @@ import { type Key, keys } from '../../shared/carry/table/keys.ts';
 import { inlineResource } from '../../shared/store/items/content.ts';
 import { sweepCutOff } from '../../shared/store/items/upkeep.ts';
 import { classify, type KeyPattern } from '../check-table/key-rules.ts';
-import {
-  endDelivery,
-  endMembership,
-  endProject,
-  indexLateEntry,
-  keepAccount,
-  keepCredential,
-  keepIssuer,
-  keepSubject,
-  nothingPrepared,
-  type Prepared,
-  type Recovery,
-  type Step,
-  tellOfPolicy,
-  tidyLate,
-} from './since-lost.ts';
+import type { Prepared, Recovery, Step } from './since-lost.ts';
+import * as since from './since-lost.ts';
 
 /**
  * A key of the stage that was replaced since stays replaced, and second factors that were enrolled since are good. What
@@ -29,10 +15,10 @@ import {
 async function keepStageKeys({ table, lost }: Recovery): Promise<void> {
   if (!lost) return;
   const wanted = keyPurposes.map(keys.stageKey);
-  const [then, since] = await Promise.all([table.read(wanted), lost.read(wanted)]);
+  const [then, atLoss] = await Promise.all([table.read(wanted), lost.read(wanted)]);
   for (const purpose of keyPurposes) {
     const before = stageKeyOf(then.get(keys.stageKey(purpose)));
-    const last = stageKeyOf(since.get(keys.stageKey(purpose)));
+    const last = stageKeyOf(atLoss.get(keys.stageKey(purpose)));
     if (!last) continue;
     const { versions, current, currentSinceMs } = last;
     const earlier = (before?.versions ?? []).filter(
@@ -66,20 +52,16 @@ const dropExport = remover((prepared) => {
   prepared.exportsDropped += 1;
 });
 
-const endLogin: Step = async ({ table }, { pk, sk, revoked }, prepared) => {
-  if (revoked === true) return;
-  await table.update({
-    Key: { pk, sk },
-    UpdateExpression: 'SET revoked = :true',
-    ExpressionAttributeValues: { ':true': true },
-  });
+const endLogin: Step = async ({ table }, item, prepared) => {
+  if (item.revoked === true) return;
+  await since.set(table, item, 'revoked = :true', { ':true': true });
   prepared.loginsEnded += 1;
 };
 
 /** What is done with each pattern of keys before a restored table is used; a new pattern has to say. */
 const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
   // `ofType` says what else is done with some.
-  ...{ resource: tidyLate, version: stays, index: stays, logEntry: indexLateEntry },
+  ...{ resource: since.tidyLate, version: stays, index: stays, logEntry: since.indexLateEntry },
   // What was cut off is swept at the end.
   ...{ pending: stays, reindex: stays },
   ...{ page: stays, condition: stays, idempotency: stays, deletion: stays },
@@ -87,7 +69,7 @@ const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
     item.pk.includes('#PART#Export#') ? drop(recovery, item, prepared) : undefined,
   // Bots stand still until their Project goes on; what they were given since is what others still take.
   ...{ botCode: stays, botSourceMap: stays, botSource: stays, botVersion: stays, botIdentifier: stays },
-  ...{ projectSecrets: keepCredential, botSecrets: keepCredential },
+  ...{ projectSecrets: since.keepCredential, botSecrets: since.keepCredential },
   ...{ run: stays, runDay: stays, running: stays, runTree: stays, origin: stays, cancelledRun: stays },
   job: stays,
   schedule: stays,
@@ -103,11 +85,11 @@ const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
     evaluating: stays,
     attempt: stays,
   },
-  ...{ delivery: endDelivery, laneEntry: stays, waitingLane: stays },
+  ...{ delivery: since.endDelivery, laneEntry: stays, waitingLane: stays },
   ...{ person: stays, administrators: stays, rate: stays, complaint: stays, mailQuota: stays },
-  ...{ issuer: keepIssuer, userSubject: keepSubject, subject: stays },
-  ...{ user: keepAccount, address: stays, userMembership: stays, userLogin: stays },
-  ...{ password: keepCredential, mfa: stays, client: keepCredential },
+  ...{ issuer: since.keepIssuer, userSubject: since.keepSubject, subject: stays },
+  ...{ user: since.keepAccount, address: stays, userMembership: stays, userLogin: stays },
+  ...{ password: since.keepCredential, mfa: stays, client: since.keepCredential },
   // The link to a new address is bound to it.
   addressChange: drop,
   addressUndo: drop,
@@ -119,59 +101,49 @@ const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
   ...{ failureMail: dropMail, emergencyMail: dropMail },
 };
 
-const pauseProject: Step = async (recovery, { pk, sk, ...head }, prepared) => {
-  if (head.deleted === true) return;
-  const Key = { pk, sk };
+const pauseProject: Step = async (recovery, item, prepared) => {
+  if (item.deleted === true) return;
   // Emergency access that was ended after the restored moment has ended.
-  await recovery.table.update({
-    Key,
-    UpdateExpression: 'SET paused = :true, emergencyEndedAtMs = :now',
-    ExpressionAttributeValues: { ':true': true, ':now': recovery.now() },
-  });
+  const paused = { ':true': true, ':now': recovery.now() };
+  await since.set(recovery.table, item, 'paused = :true, emergencyEndedAtMs = :now', paused);
   prepared.projectsPaused += 1;
-  const project = inlineResource('Project', { pk, sk, ...head });
+  const project = inlineResource('Project', item);
   prepared.projects.push(`${project?.id} ${project?.name}`);
-  await endProject(recovery, { pk, sk, ...head }, prepared);
+  await since.endProject(recovery, item, prepared);
 };
 
 /** Who was invited gets a new link; who was removed since does not come back. */
 const endInvitation: Step = async (recovery, item, prepared) => {
-  const { pk, sk, invitation } = item;
   if (item.deleted === true) return;
-  const { state, expiresAtMs } = (invitation ?? {}) as { state?: unknown; expiresAtMs?: unknown };
+  const { state, expiresAtMs } = (item.invitation ?? {}) as { state?: unknown; expiresAtMs?: unknown };
   if (state === 'pending' && Number(expiresAtMs) > recovery.now()) {
-    await recovery.table.update({
-      Key: { pk, sk },
-      UpdateExpression: 'SET invitation.expiresAtMs = :now',
-      ExpressionAttributeValues: { ':now': recovery.now() },
-    });
+    await since.set(recovery.table, item, 'invitation.expiresAtMs = :now', { ':now': recovery.now() });
     prepared.invitationsEnded += 1;
   }
-  await endMembership(recovery, item, prepared);
+  await since.endMembership(recovery, item, prepared);
 };
 
 const ofType: Readonly<Record<string, Step>> = {
   Project: pauseProject,
   ProjectMembership: endInvitation,
-  AccessPolicy: tellOfPolicy,
+  AccessPolicy: since.tellOfPolicy,
 };
-
-/** What is done with an item, in this order. */
-function stepsFor(pattern: KeyPattern, type = ''): Step[] {
-  const own = pattern === 'resource' ? ofType[type] : undefined;
-  return [stepsOf[pattern], own].filter((step) => step !== undefined);
-}
 
 /**
  * Makes a restored table fit to be used: every sign-in has ended, no link of a mail opens anything, no mail waits, and
  * Bots, Subscriptions and schedules of every Project are stopped until somebody lets them go on. Doing it again does no harm.
  */
 export async function prepareRestored(recovery: Recovery): Promise<Prepared> {
-  const prepared = nothingPrepared();
+  const prepared = since.nothingPrepared();
   let from: Key | undefined;
   do {
     const page = await recovery.scan(from);
-    for (const item of page.items) await prepare(recovery, item, prepared);
+    for (const item of page.items) {
+      prepared.items += 1;
+      const { pattern, named: [, type = ''] = [] } = classify(item) ?? {};
+      if (pattern) await stepsOf[pattern]?.(recovery, item, prepared);
+      if (pattern === 'resource') await ofType[type]?.(recovery, item, prepared);
+    }
     from = page.next;
   } while (from);
   await keepStageKeys(recovery);
@@ -179,11 +151,4 @@ export async function prepareRestored(recovery: Recovery): Promise<Prepared> {
   const { failed } = await sweepCutOff(recovery);
   if (failed.length > 0) throw new Error(`Writes that were cut off are left: ${failed.join(', ')}`);
   return prepared;
-}
-
-async function prepare(recovery: Recovery, item: Item, prepared: Prepared): Promise<void> {
-  prepared.items += 1;
-  const found = classify(item);
-  if (!found) return;
-  for (const step of stepsFor(found.pattern, found.named[1])) await step(recovery, item, prepared);
 }

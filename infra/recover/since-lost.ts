@@ -7,27 +7,24 @@ import { ConditionFailed } from '../../shared/carry/table/transact.ts';
 import { countAdministrator } from '../../shared/identity/invitations/accept.ts';
 import { changeMembership } from '../../shared/identity/invitations/membership-actions.ts';
 import { featuresOff, projectSettings } from '../../shared/identity/projects/settings.ts';
-import { deliveryOf, laneKey, type RecordDelivery } from '../../shared/records/subscriptions/delivery.ts';
+import { deliveryOf, laneKey } from '../../shared/records/subscriptions/delivery.ts';
 import { rightsOf } from '../../shared/store/fhir/membership.ts';
 import { inlineResource, isStanding } from '../../shared/store/items/content.ts';
 import { indexEntry } from '../../shared/store/items/reindex.ts';
 import { keysOfStates, removeStale } from '../../shared/store/items/upkeep.ts';
 
 /** A Project that was disabled or deleted since is disabled; of other settings since, these are told. */
-export const endProject: Step = async ({ table, lost, now }, item, prepared) => {
-  if (!lost) return;
-  const since = (await lost.read([item])).get(item);
+export const endProject: Step = async (recovery, item, prepared) => {
+  if (!recovery.lost) return;
+  const since = await sinceThen(recovery, item);
   const name = `Project/${parseHead(item)?.project}`;
   if (isStanding(since) && !isDeepStrictEqual(settingsOf(since), settingsOf(item))) {
     prepared.open.push(`${name} has had other settings since: ${JSON.stringify(settingsOf(since))}`);
   }
   if (since?.paused === true) prepared.open.push(`${name} was paused: resume it only when that is over`);
   if (isStanding(since) && since.disabledAtMs === undefined && since.deletion === undefined) return;
-  await table.update({
-    Key: { pk: item.pk, sk: item.sk },
-    UpdateExpression: 'SET disabledAtMs = if_not_exists(disabledAtMs, :now)',
-    ExpressionAttributeValues: { ':now': now() },
-  });
+  const disabled = 'disabledAtMs = if_not_exists(disabledAtMs, :now)';
+  await set(recovery.table, item, disabled, { ':now': recovery.now() });
   prepared.open.push(`${name} was disabled or deleted since: it is disabled`);
 };
 
@@ -42,9 +39,9 @@ function settingsOf(head: Item) {
 }
 
 /** A policy that was changed or deleted since is as it was: somebody has to decide. */
-export const tellOfPolicy: Step = async ({ lost }, item, prepared) => {
-  if (!lost || !isStanding(item)) return;
-  const since = (await lost.read([item])).get(item);
+export const tellOfPolicy: Step = async (recovery, item, prepared) => {
+  if (!recovery.lost || !isStanding(item)) return;
+  const since = await sinceThen(recovery, item);
   if (since?.versionId === item.versionId) return;
   const { project, id } = parseHead(item) ?? {};
   const what = isStanding(since) ? 'changed' : 'deleted';
@@ -52,15 +49,12 @@ export const tellOfPolicy: Step = async ({ lost }, item, prepared) => {
 };
 
 /** A membership that was removed or set inactive since is inactive. Of one that has other rights since, these are told. */
-export async function endMembership(
-  { table, lost, now, newId }: Recovery,
-  item: Item,
-  prepared: Prepared,
-): Promise<void> {
+export const endMembership: Step = async (recovery, item, prepared) => {
+  const { table, lost, now, newId } = recovery;
   const membership = inlineResource('ProjectMembership', item);
   const project = parseHead(item)?.project;
   if (!lost || !membership || project === undefined) return;
-  const since = inlineResource('ProjectMembership', (await lost.read([item])).get(item));
+  const since = inlineResource('ProjectMembership', await sinceThen(recovery, item));
   const name = `ProjectMembership/${membership.id} in Project/${project}`;
   if (since && !isDeepStrictEqual(rightsOf(since), rightsOf(membership))) {
     prepared.open.push(`${name} has had other rights since: ${JSON.stringify(rightsOf(since))}`);
@@ -81,7 +75,7 @@ export async function endMembership(
     if (!(error instanceof ConditionFailed)) throw error;
     prepared.open.push(`${name} was removed since, and is the last administrator`);
   }
-}
+};
 
 /** What was done to a restored table, and what somebody is to look at: nothing yet. */
 export const nothingPrepared = () => ({
@@ -129,12 +123,28 @@ export interface Recovery {
 /** What is done with an item; once more does no harm. */
 export type Step = (recovery: Recovery, item: Item, prepared: Prepared) => Promise<void>;
 
+/** The item as it was when the table was lost; undefined where it was no more, or that table cannot be read. */
+async function sinceThen({ lost }: Recovery, item: Key): Promise<Item | undefined> {
+  return (await lost?.read([item]))?.get(item);
+}
+
+/** @param what such as `paused = :true` */
+export async function set(
+  table: Table,
+  { pk, sk }: Key,
+  what: string,
+  values: Record<string, unknown>,
+): Promise<void> {
+  const update = { UpdateExpression: `SET ${what}`, ExpressionAttributeValues: values };
+  await table.update({ Key: { pk, sk }, ...update });
+}
+
 /** A password, second factor or secret that was changed since stays changed. */
-export const keepCredential: Step = async ({ table, lost }, item, prepared) => {
-  const since = (await lost?.read([item]))?.get(item);
+export const keepCredential: Step = async (recovery, item, prepared) => {
+  const since = await sinceThen(recovery, item);
   // Whose client was deleted since has its membership ended.
   if (!since || isDeepStrictEqual(since, item)) return;
-  await table.put(since);
+  await recovery.table.put(since);
   prepared.credentialsKept += 1;
 };
 
@@ -170,28 +180,24 @@ export const keepAccount: Step = async (recovery, item, prepared) => {
 };
 
 /** An issuer that is trusted no more does not come back; one that was said anew is as it was said. */
-export const keepIssuer: Step = async ({ table, lost }, item, prepared) => {
-  if (!lost) return;
-  const since = (await lost.read([item])).get(item);
-  if (isDeepStrictEqual(since, item)) return;
-  await (since ? table.put(since) : table.write([], [keyOf(item)]));
+export const keepIssuer: Step = async (recovery, item, prepared) => {
+  const { table, lost } = recovery;
+  const since = await sinceThen(recovery, item);
+  if (!lost || isDeepStrictEqual(since, item)) return;
+  await (since ? table.put(since) : table.write([], [{ pk: item.pk, sk: item.sk }]));
   prepared.credentialsKept += 1;
 };
 
 /** An account at an issuer that was replaced by another one since opens nothing any more. */
-export const keepSubject: Step = async ({ table, lost }, item, prepared) => {
-  const since = (await lost?.read([item]))?.get(item);
-  if (!lost || !since || since.subjectKey === item.subjectKey) return;
+export const keepSubject: Step = async (recovery, item, prepared) => {
+  const since = await sinceThen(recovery, item);
+  if (!since || since.subjectKey === item.subjectKey) return;
   const named = { pk: String(since.subjectKey), sk: keys.subject(undefined, '', '').sk };
-  const subject = (await lost.read([named])).get(named);
+  const subject = await sinceThen(recovery, named);
   if (!subject) return;
-  await table.write([since, subject], [{ pk: String(item.subjectKey), sk: named.sk }]);
+  await recovery.table.write([since, subject], [{ pk: String(item.subjectKey), sk: named.sk }]);
   prepared.credentialsKept += 1;
 };
-
-function keyOf({ pk, sk }: Item) {
-  return { pk, sk };
-}
 
 const waitingSeconds = 14 * 86_400;
 
@@ -199,18 +205,16 @@ const waitingSeconds = 14 * 86_400;
  * A delivery that was under way then and has ended since is not made again. One that has not waits until its Project goes
  * on: no message of a queue leads to it any more, so a note does.
  */
-export const endDelivery: Step = async ({ table, lost, now, newId }, item, prepared) => {
+export const endDelivery: Step = async (recovery, item, prepared) => {
+  const { table, now, newId } = recovery;
   const delivery = deliveryOf(item);
   if (delivery.ended !== undefined) return;
-  const ended = endOf((await lost?.read([item]))?.get(item));
+  const since = await sinceThen(recovery, item);
+  const ended = since && deliveryOf(since).ended;
   if (ended !== undefined) {
     // The entry of its lane first: stopped in between, it is done once more.
     await table.write([], [laneKey(delivery)]);
-    await table.update({
-      Key: { pk: item.pk, sk: item.sk },
-      UpdateExpression: 'SET ended = :ended REMOVE claimedUntilMs',
-      ExpressionAttributeValues: { ':ended': ended },
-    });
+    await set(table, item, 'ended = :ended REMOVE claimedUntilMs', { ':ended': ended });
     prepared.deliveriesEnded += 1;
     return;
   }
@@ -219,10 +223,6 @@ export const endDelivery: Step = async ({ table, lost, now, newId }, item, prepa
   await table.put({ ...keys.waitingLane(project, subscriptionId, lane), note: newId(), ttl });
   prepared.deliveriesWaiting += 1;
 };
-
-function endOf(since: Item | undefined): RecordDelivery['ended'] {
-  return since && deliveryOf(since).ended;
-}
 
 /** What follows a write is done by then, other than in an outage. */
 const followedWithinMs = 3_600_000;

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { realpathSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -45,7 +44,7 @@ export async function openSite() {
 }
 
 /** Called while CDK bundles the app's function: `node infra/site/build.ts <folder>` puts the app into it. */
-if (realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   const [, , outDir] = process.argv;
   if (!outDir) throw new Error('Give a folder for the app');
   const built = await siteFolder();

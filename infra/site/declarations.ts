@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { root } from '../files.ts';
 
 /** What a Bot finds beside the language (docs/bots.md), as the editor's compiler reads it. */
@@ -137,13 +137,10 @@ export async function declarations(): Promise<{ fileName: string; source: string
 
 async function texts(): Promise<Record<string, string>> {
   const medplum = 'node_modules/@medplum';
-  const core = {
-    '/node_modules/@medplum/core/index.d.ts': await read(`${medplum}/core/dist/esm/index.d.ts`),
-  };
   return {
     '/bot-globals.d.ts': botGlobals,
     ...(await libraries('lib.es2025.d.ts')),
-    ...core,
+    '/node_modules/@medplum/core/index.d.ts': await read(`${medplum}/core/dist/esm/index.d.ts`),
     ...(await folder(`${medplum}/fhirtypes/dist`, '/node_modules/@medplum/fhirtypes', /\.d\.ts$/)),
     ...(await folder('shared/bots/hl7', '/shared/bots/hl7', /\.ts$/)),
   };
@@ -161,13 +158,9 @@ async function libraries(file: string): Promise<Record<string, string>> {
 
 async function folder(from: string, to: string, wanted: RegExp): Promise<Record<string, string>> {
   const files = (await readdir(join(root, from))).filter((file) => wanted.test(file)).sort();
-  const read = await Promise.all(
-    files.map(async (file) => [`${to}/${basename(file)}`, await textOf(from, file)]),
-  );
-  return Object.fromEntries(read);
+  const texts = await Promise.all(files.map(async (file) => [`${to}/${file}`, await read(join(from, file))]));
+  return Object.fromEntries(texts);
 }
-
-const textOf = (from: string, file: string) => read(join(from, file));
 
 /** Without the licence at its top, which the package has once. */
 async function read(path: string): Promise<string> {

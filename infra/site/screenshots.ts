@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { answerHelp } from '../command.ts';
-import { type DemoStack, withDemoStack } from '../local/demo-stack.ts';
+import { type DemoStack, withDemoStack } from '../local/demo.ts';
 import { openBrowser } from './browser.ts';
 
 /** What a clinic might have, made through the API, so that pictures of the app show something. */
@@ -123,7 +123,7 @@ await withDemoStack('pictures', async (stack) => {
     await shoot('workbench');
     if (view === 'phone') {
       const guest = await context.newPage();
-      await guest.goto(linkIn((await stack.mailbox.list())[0]?.text));
+      await guest.goto(/https?:\S+/.exec((await stack.mailbox.list())[0]?.text ?? '')?.[0] ?? '');
       await guest.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
       await picture(guest, 'accept-phone');
     } else {
@@ -168,10 +168,6 @@ async function open(page: Page, path: string): Promise<void> {
     history.pushState(null, '', href);
     dispatchEvent(new PopStateEvent('popstate'));
   }, `/app${path}`);
-}
-
-function linkIn(text = ''): string {
-  return /https?:\S+/.exec(text)?.[0] ?? '';
 }
 
 async function picture(page: Page, name: string): Promise<void> {

@@ -2,14 +2,14 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { CfnApi, HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type FunctionName, functionNames, routesOf } from '../../functions/routes.ts';
+import { type FunctionName, functionNames } from '../../functions/routes.ts';
 import { reservedFor } from '../../shared/carry/shares.ts';
 import { settingDefaults } from '../../shared/identity/projects/settings.ts';
 import { watchLogs } from '../constructs/alarms.ts';
 import { type Ground, granted } from '../constructs/grants.ts';
 import { addSite, HouseFunction, keepCallersLines } from '../constructs/house-function.ts';
 import { JobsFunction, StageKeysFunction } from '../constructs/own-functions.ts';
-import { FunctionRoutes, PublicApi, throttleRoutes } from '../constructs/public-api.ts';
+import { functionRoutes, PublicApi, throttleRoutes } from '../constructs/public-api.ts';
 import { apiFunctions } from '../deployed-functions.ts';
 import { Front, originEnvironment } from '../edge/front.ts';
 import { permissions } from '../permissions.ts';
@@ -36,16 +36,14 @@ export class ApiStack extends StageStack {
     // With a domain nobody needs it; a stack that imports it may get a domain.
     this.exportValue((api.node.defaultChild as CfnApi).attrApiEndpoint);
     this.api = api;
-    const keysMade = new StageKeysFunction(this, 'stage-keys', {
-      stage,
-      ground: { ...ground, baseUrl },
-      alarms,
-    });
-    const jobs = new JobsFunction(this, 'jobs', { ground: { ...ground, baseUrl }, alarms });
+    const parts = { ground: { ...ground, baseUrl }, alarms };
+    const keysMade = new StageKeysFunction(this, 'stage-keys', { stage, ...parts });
+    const jobs = new JobsFunction(this, 'jobs', parts);
     this.jobs = jobs.lambda;
     keysMade.goesBefore(jobs);
-    const whole = { ...ground, baseUrl, jobs: jobs.lambda };
-    const made = new Map<FunctionName, { house: HouseFunction; routes: FunctionRoutes }>();
+    const whole = { ...parts.ground, jobs: jobs.lambda };
+    const houses = new Map<FunctionName, HouseFunction>();
+    const routes = new Map<FunctionName, ReturnType<typeof functionRoutes>>();
     for (const name of functionNames.filter((one) => !isBehindQueues(one))) {
       const house = new HouseFunction(this, name, {
         ...granted(name, whole, {
@@ -56,25 +54,24 @@ export class ApiStack extends StageStack {
           },
         }),
         ...apiFunctions[name],
-        memoryMb: 1024,
         alarms,
         ...(name === 'site' ? { addFiles: addSite } : {}),
       });
       keysMade.goesBefore(house);
       if (name !== 'site') keepCallersLines(house, stage);
       if (name === 'account') watchLogs(house, 'UnaskedEmergency', [house], alarms);
-      const routes = new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name));
-      made.set(name, { house, routes });
+      houses.set(name, house);
+      routes.set(name, functionRoutes(house, api, name));
     }
-    throttleRoutes(served, new Map([...made].map(([name, { routes }]) => [name, routes])));
-    const running = [...made].filter(([name]) => name.startsWith('execute-')).map(([, { house }]) => house);
+    throttleRoutes(served, routes);
+    const running = [...houses.values()].filter(({ folder }) => folder.startsWith('execute-'));
     watchLogs(this, 'LostRecords', [...running, jobs], alarms);
-    const recording = [...made].filter(([name]) => name !== 'site').map(([, { house }]) => house);
+    const recording = [...houses.values()].filter(({ folder }) => folder !== 'site');
     watchLogs(this, 'LostAudit', [...recording, jobs], alarms);
     watchLogs(this, 'LostAccess', recording, alarms);
     if (webAclArn && domainName) {
-      const { distribution } = new Front(this, 'Front', { stage, origin: domainName, webAclArn });
-      new CfnOutput(this, 'FrontName', { value: distribution.distributionDomainName });
+      const { distributionDomainName: value } = new Front(this, stage, domainName, webAclArn);
+      new CfnOutput(this, 'FrontName', { value });
     }
     if (domainName) {
       const description = 'The name of the API leads here, or with a firewall to FrontName';

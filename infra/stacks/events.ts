@@ -2,15 +2,15 @@ import { CfnOutput } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import type { Construct } from 'constructs';
-import { functionNames, routesOf } from '../../functions/routes.ts';
-import { recordOf } from '../../shared/base/values.ts';
+import { functionNames } from '../../functions/routes.ts';
+import { recordOf, typedKeys } from '../../shared/base/values.ts';
 import { type Purpose, purposes } from '../../shared/carry/work/queue.ts';
 import { watchLogs } from '../constructs/alarms.ts';
 import { type FunctionGrant, type Ground, granted } from '../constructs/grants.ts';
 import { HouseFunction, keepAccessLines, keepCallersLines } from '../constructs/house-function.ts';
-import { MailService } from '../constructs/mail-service.ts';
-import { FunctionRoutes } from '../constructs/public-api.ts';
-import { PurposeQueue } from '../constructs/purpose-queue.ts';
+import { mailService } from '../constructs/mail-service.ts';
+import { functionRoutes } from '../constructs/public-api.ts';
+import { type PurposeQueue, purposeQueue } from '../constructs/purpose-queue.ts';
 import { StreamDispatcher } from '../constructs/stream-dispatcher.ts';
 import { apiFunctions, eventFunctions, type QueueConsumer, timeoutSeconds } from '../deployed-functions.ts';
 import { originEnvironment } from '../edge/front.ts';
@@ -24,9 +24,8 @@ export class EventsStack extends StageStack {
 
   constructor(app: Construct, { stage, ground, alarms, api }: GroundedParts & { api: HttpApi }) {
     super(app, stage, 'events');
-    const made = recordOf(
-      purposes,
-      (purpose) => new PurposeQueue(this, `${purpose}-queue`, queues[purpose], alarms),
+    const made = recordOf(purposes, (purpose) =>
+      purposeQueue(this, `${purpose}-queue`, queues[purpose], alarms),
     );
     const bus = new EventBus(this, 'Bus', {
       eventBusName: `portico-${stage.name}`,
@@ -37,24 +36,19 @@ export class EventsStack extends StageStack {
     this.queues = made;
     new StreamDispatcher(this, 'Stream', { ground: whole, alarms });
 
-    const mail = new MailService(this, 'Ses', stage);
-    const consumer = (folder: QueueConsumer, more?: FunctionGrant) =>
+    const mail = mailService(this, stage);
+    const more: Partial<Record<QueueConsumer, FunctionGrant>> = {
+      outbox: mail.sending,
+      deliver: { environment: runBounds(stage) },
+    };
+    const consumer = (folder: QueueConsumer) =>
       new HouseFunction(this, folder, {
-        ...granted(folder, whole, more),
+        ...granted(folder, whole, more[folder]),
         ...eventFunctions[folder],
         memoryMb: 512,
         alarms,
       });
-    const functions: Record<QueueConsumer, HouseFunction> = {
-      outbox: consumer('outbox', mail.sending),
-      'index-upkeep': consumer('index-upkeep'),
-      audit: consumer('audit'),
-      match: consumer('match'),
-      'subscription-status': consumer('subscription-status'),
-      bus: consumer('bus'),
-      export: consumer('export'),
-      deliver: consumer('deliver', { environment: runBounds(stage) }),
-    };
+    const functions = recordOf(typedKeys(eventFunctions), consumer);
     watchLogs(this, 'LostRecords', [functions.deliver], alarms);
     keepAccessLines(functions.deliver, stage);
     for (const purpose of purposes) made[purpose].feed(functions[queues[purpose].consumer].lambda);
@@ -67,7 +61,7 @@ export class EventsStack extends StageStack {
         alarms,
       });
       keepCallersLines(house, stage);
-      new FunctionRoutes(house, 'Routes', api, house.lambda, routesOf(name));
+      functionRoutes(house, api, name);
       return house;
     });
     watchLogs(this, 'LostAudit', behindQueues, alarms);

@@ -38,10 +38,9 @@ export class ProvisionStack extends StageStack {
     super(app, stage, 'provision');
     const { lambda } = new HouseFunction(this, 'Provision', {
       ...granted('provision', ground),
-      functionName: functionNameOf(stage, 'provision'),
+      own: { functionName: functionNameOf(stage, 'provision') },
       description: 'Creates a Project and its first administrator',
       timeoutSeconds: timeoutSeconds.short,
-      memoryMb: 1024,
       impact: 'A Project was not created. Whoever called was told why.',
       alarms,
     });
@@ -62,10 +61,9 @@ export class ReindexStack extends StageStack {
     super(app, stage, 'reindex');
     const { lambda } = new HouseFunction(this, 'Reindex', {
       ...granted('reindex', ground),
-      functionName: functionNameOf(stage, 'reindex'),
+      own: { functionName: functionNameOf(stage, 'reindex') },
       description: 'Gives stored resources the index items of new search parameters',
       timeoutSeconds: timeoutSeconds.reindex,
-      memoryMb: 1024,
       impact:
         'Older resources are not found by new search parameters. Run it again: it goes on where it was.',
       alarms,
@@ -87,13 +85,15 @@ export class AccessStack extends StageStack {
     super(app, stage, 'access');
     const { lambda } = new HouseFunction(this, 'AccessRecords', {
       folder: 'access-records',
-      functionName: functionNameOf(stage, 'access-records'),
       description: 'Keeps who called and who looked at what',
       timeoutSeconds: timeoutSeconds.short,
       memoryMb: 256,
       keptAs: 'access',
-      // No lines of Lambda's own between the records.
-      logging: { loggingFormat: LoggingFormat.JSON, systemLogLevelV2: SystemLogLevel.WARN },
+      own: {
+        functionName: functionNameOf(stage, 'access-records'),
+        // No lines of Lambda's own between the records.
+        ...{ loggingFormat: LoggingFormat.JSON, systemLogLevelV2: SystemLogLevel.WARN },
+      },
       impact:
         'Records of who looked at what are late in their log, or are not copied there. They are in the logs of the ' +
         'functions, as entries `access`, for as long as the stage keeps those: copy what is missing from there.',

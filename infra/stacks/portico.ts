@@ -1,17 +1,18 @@
 import { type App, CfnOutput, Fn, RemovalPolicies, Tags } from 'aws-cdk-lib';
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Key } from 'aws-cdk-lib/aws-kms';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { watchCertificate, watchConcurrency } from '../constructs/alarms.ts';
-import { measureFunctions, shareFunctions, traceFunctions } from '../constructs/house-function.ts';
-import { LockedInvoker } from '../constructs/locked-invoker.ts';
-import { alarmTopic, keepLogs, LogsKey } from '../constructs/logs.ts';
+import type { Ground } from '../constructs/grants.ts';
+import { tuneFunctions } from '../constructs/house-function.ts';
+import { alarmTopic, keepLogs, logsKey } from '../constructs/logs.ts';
+import { LockedInvoker } from '../constructs/own-functions.ts';
 import { KmsKeys, PorticoTable } from '../constructs/portico-table.ts';
 import { makeOriginSecrets } from '../edge/front.ts';
-import { WebAcl } from '../edge/web-acl.ts';
-import { LookupFilter, NameFilter } from '../network/filters.ts';
-import { InvokerNetwork } from '../network/invoker-network.ts';
+import { webAcl } from '../edge/web-acl.ts';
+import { lookupFilter, nameFilter } from '../network/filters.ts';
+import { type InvokerNetwork, invokerNetwork } from '../network/invoker-network.ts';
 import type { Stage } from '../stage.ts';
 import { ApiStack } from './api.ts';
 import { EventsStack } from './events.ts';
@@ -23,13 +24,13 @@ class DataStack extends StageStack {
   readonly table: PorticoTable;
   readonly keys: KmsKeys;
   readonly alarms: ITopic;
-  readonly logsKey: LogsKey;
+  readonly logsKey: Key;
 
   constructor(app: Construct, stage: Stage) {
     super(app, stage, 'data');
     this.table = new PorticoTable(this, 'Table', stage);
     this.keys = new KmsKeys(this, 'Keys', stage);
-    this.logsKey = new LogsKey(this, 'Logs', stage);
+    this.logsKey = logsKey(this, stage);
     this.alarms = alarmTopic(this, stage, this.logsKey);
     this.table.watchThrottles(this.alarms);
     watchConcurrency(this, stage, this.alarms);
@@ -50,9 +51,9 @@ class EdgeStack extends StageStack {
   constructor(app: Construct, stage: Stage, firewall: NonNullable<Stage['firewall']>) {
     // Stages of all regions have theirs in that one.
     super(app, stage, `edge-${stage.region}`, { env: { region: edgeRegion }, crossRegionReferences: true });
-    const logsKey = new LogsKey(this, 'Logs', stage, `aws-waf-logs-portico-${stage.name}-*`);
-    this.webAclArn = new WebAcl(this, 'Firewall', stage, firewall, logsKey.key).arn;
-    const alarms = alarmTopic(this, stage, logsKey);
+    const key = logsKey(this, stage, `aws-waf-logs-portico-${stage.name}-*`);
+    this.webAclArn = webAcl(this, stage, firewall, key);
+    const alarms = alarmTopic(this, stage, key);
     watchCertificate(this, firewall.certificateArn, alarms);
     new CfnOutput(this, 'EdgeAlarms', {
       value: alarms.topicArn,
@@ -71,10 +72,9 @@ class NetworkStack extends StageStack {
   constructor(app: Construct, stage: Stage, { hosts }: NonNullable<Stage['egress']>) {
     super(app, stage, 'network');
     const name = `portico-${stage.name}-egress`;
-    this.network = new InvokerNetwork(this, 'Network');
-    const { vpcId } = this.network.vpc;
-    const filter = new NameFilter(this, 'Names', { name, vpcId, hosts, subnets: this.network.filterSubnets });
-    this.network.leadThrough(filter.endpoints);
+    this.network = invokerNetwork(this);
+    const { vpcId, filterSubnets: subnets } = this.network;
+    this.network.leadThrough(nameFilter(this, { name, vpcId, hosts, subnets }));
     const addresses = this.node.findAll().filter((one) => one instanceof CfnEIP);
     new CfnOutput(this, 'ExitAddresses', {
       value: Fn.join(
@@ -83,22 +83,22 @@ class NetworkStack extends StageStack {
       ),
       description: 'Where Bots come from',
     });
-    new LookupFilter(this, 'Lookups', { name, vpcId, hosts });
+    lookupFilter(this, { name, vpcId, hosts });
   }
 }
 
 /** Where customers' code runs: a stack of its own, so that nothing else can slip into its role. */
 class SandboxStack extends StageStack {
-  readonly invoker: IFunction;
-  readonly longInvoker: IFunction;
-  readonly evaluator: IFunction;
+  readonly invokers: Pick<Ground, 'invoker' | 'longInvoker' | 'evaluator'>;
 
   /** @param network where egress is filtered */
   constructor(app: Construct, { stage, alarms }: StageParts, network: InvokerNetwork | undefined) {
     super(app, stage, 'sandbox');
-    this.invoker = new LockedInvoker(this, 'Invoker', { alarms, network }).lambda;
-    this.longInvoker = new LockedInvoker(this, 'LongInvoker', { alarms, network, use: 'jobs' }).lambda;
-    this.evaluator = new LockedInvoker(this, 'Evaluator', { alarms, network, use: 'expressions' }).lambda;
+    this.invokers = {
+      invoker: new LockedInvoker(this, 'Invoker', { alarms, network }).lambda,
+      longInvoker: new LockedInvoker(this, 'LongInvoker', { alarms, network, use: 'jobs' }).lambda,
+      evaluator: new LockedInvoker(this, 'Evaluator', { alarms, network, use: 'expressions' }).lambda,
+    };
   }
 }
 
@@ -114,9 +114,7 @@ export function porticoStacks(app: App, stage: Stage) {
     table: data.table.table,
     tableKey: data.table.key,
     keys: data.keys,
-    invoker: sandbox.invoker,
-    longInvoker: sandbox.longInvoker,
-    evaluator: sandbox.evaluator,
+    ...sandbox.invokers,
     searchParameters: stage.searchParameters.join(),
   };
   const edge = firewall && new EdgeStack(app, stage, firewall);
@@ -131,10 +129,8 @@ export function porticoStacks(app: App, stage: Stage) {
   const reindex = new ReindexStack(app, { ...parts, ground: reachable });
   const watch = new WatchStack(app, { ...parts, baseUrl });
 
-  if (stage.metrics) measureFunctions(app, stage);
-  if (stage.tracing) traceFunctions(app);
-  shareFunctions(app, stage);
-  keepLogs(app, data.logsKey.key, stage.retention);
+  tuneFunctions(app, stage);
+  keepLogs(app, data.logsKey, stage.retention);
   const kept = {
     applyToResourceTypes: [
       'AWS::DynamoDB::GlobalTable',

@@ -2,56 +2,44 @@
 const headBytes = 16 * 1024;
 const firstBytes = 4 * 1024;
 
-/** The content of a frame: all of it, or its head when it was too long to be kept. */
-interface Content {
-  kept: Buffer;
-  /** Of the whole content. */
-  bytes: number;
-}
-
 /**
- * The content of one frame as it comes. One buffer that doubles, because a list of pieces would let a
- * sender of single bytes hold a hundred times what it sends.
+ * The content of one frame as it comes: all of it, or its head when it is too long to be kept. One buffer that doubles,
+ * because a list of pieces would let a sender of single bytes hold a hundred times what it sends.
  */
 class ContentBuffer {
   readonly #mostBytes: number;
   #buffer: Buffer = Buffer.alloc(0);
   #kept = 0;
-  #seen = 0;
+  /** Bytes that have come. */
+  seen = 0;
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
-  /** Bytes that are held. */
-  get length(): number {
-    return this.#kept;
-  }
-
-  /** Bytes that have come. */
-  get seen(): number {
-    return this.#seen;
+  get kept(): Buffer {
+    return this.#buffer.subarray(0, this.#kept);
   }
 
   append(piece: Buffer): void {
-    this.#seen += piece.length;
-    if (this.#seen > this.#mostBytes) this.#keepHead(piece);
+    this.seen += piece.length;
+    if (this.seen > this.#mostBytes) this.#keepHead(piece);
     else this.#keep(piece);
   }
 
-  /** Afterwards empty. */
-  take(): Content {
-    const content = { kept: this.#buffer.subarray(0, this.#kept), bytes: this.#seen };
+  /** @returns what was kept; afterwards empty */
+  take(): Buffer {
+    const { kept } = this;
     this.#buffer = Buffer.alloc(0);
-    this.#seen = 0;
+    this.seen = 0;
     this.#kept = 0;
-    return content;
+    return kept;
   }
 
   #keep(piece: Buffer): void {
-    this.#grow(this.#seen);
+    this.#grow(this.seen);
     piece.copy(this.#buffer, this.#kept);
-    this.#kept = this.#seen;
+    this.#kept = this.seen;
   }
 
   #keepHead(piece: Buffer): void {
@@ -60,7 +48,7 @@ class ContentBuffer {
     const missing = piece.subarray(0, Math.max(0, wanted - this.#kept));
     this.#kept = Math.min(this.#kept, wanted);
     if (missing.length === 0) return;
-    this.#buffer = Buffer.concat([this.#buffer.subarray(0, this.#kept), missing]);
+    this.#buffer = Buffer.concat([this.kept, missing]);
     this.#kept = this.#buffer.length;
   }
 
@@ -108,7 +96,6 @@ export class FrameDecoder {
   #isAtEndOfBlock = false;
   /** The rest of a frame whose beginning has been given as too long. */
   #isPassedOver = false;
-  #passedBytes = 0;
   #broken: MalformedReason | undefined;
 
   /** @param mostBytes the longest content that is kept */
@@ -124,12 +111,12 @@ export class FrameDecoder {
 
   /** Bytes that are held of the frame that has begun. */
   get heldBytes(): number {
-    return this.#content.length;
+    return this.#content.kept.length;
   }
 
   /** Bytes that have come of it. */
   get cameBytes(): number {
-    return this.#isPassedOver ? this.#passedBytes : this.#content.seen;
+    return this.#content.seen;
   }
 
   /** Adds what came. Call `next` until it has no more. */
@@ -167,31 +154,32 @@ export class FrameDecoder {
       this.#skip(1);
       this.#isInside = false;
       this.#isAtEndOfBlock = false;
+      const bytes = this.#content.take();
       const wasPassedOver = this.#isPassedOver;
       this.#isPassedOver = false;
-      return wasPassedOver ? undefined : { kind: 'message', bytes: this.#content.take().kept };
+      return wasPassedOver ? undefined : { kind: 'message', bytes };
     }
     const found = this.#rest.indexOf(endOfBlock);
     const content = found < 0 ? this.#rest : this.#rest.subarray(0, found);
     if (content.includes(startOfBlock)) return { kind: 'malformed', reason: 'a frame inside a frame' };
     this.#isAtEndOfBlock = found >= 0;
     this.#skip(content.length + (found < 0 ? 0 : 1));
-    return this.#isPassedOver ? this.#passOver(content) : this.#keep(content);
+    return this.#keep(content);
   }
 
   #keep(content: Buffer): Frame | undefined {
-    this.#content.append(content);
-    if (this.#content.seen <= this.#mostBytes) return undefined;
-    const { kept: head, bytes } = this.#content.take();
+    if (this.#isPassedOver) this.#content.seen += content.length;
+    else this.#content.append(content);
+    const { seen: bytes } = this.#content;
+    if (bytes <= this.#mostBytes) return undefined;
+    if (this.#isPassedOver) {
+      const isEndless = bytes > passedOver * this.#mostBytes;
+      return isEndless ? { kind: 'malformed', reason: 'a frame without an end' } : undefined;
+    }
     this.#isPassedOver = true;
-    this.#passedBytes = bytes;
+    const head = this.#content.take();
+    this.#content.seen = bytes;
     return { kind: 'too-long', head, bytes };
-  }
-
-  #passOver(content: Buffer): Frame | undefined {
-    this.#passedBytes += content.length;
-    if (this.#passedBytes <= passedOver * this.#mostBytes) return undefined;
-    return { kind: 'malformed', reason: 'a frame without an end' };
   }
 
   #skip(bytes: number): void {

@@ -71,14 +71,11 @@ const longestText = 250;
 /** For a content without MSH there is nobody to address. */
 const nobody = 'MSH|^~\\&|||||||||P|2.5.1';
 
-export interface Acknowledgement {
-  ackCode: AckCode;
-  /** For MSA-3 and ERR-8; left out, the code's own words. */
-  text?: string | undefined;
-}
-
-/** An acknowledgement as bytes in the sender's character set, addressed back to it. */
-export function buildAck(message: MessageHeader | undefined, { ackCode, text }: Acknowledgement): Buffer {
+/**
+ * An acknowledgement as bytes in the sender's character set, addressed back to it.
+ * @param text for MSA-3 and ERR-8; left out, the code's own words
+ */
+export function buildAck(message: MessageHeader | undefined, ackCode: AckCode, text?: string): Buffer {
   const header = message?.header ?? Hl7Message.parse(nobody);
   const said = text === undefined ? {} : { text: shorten(text) };
   const ack = header.buildAck({ ackCode, ...said }).toString();

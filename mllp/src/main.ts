@@ -2,15 +2,41 @@
 
 import { createReadStream } from 'node:fs';
 import { errorCode, errorText } from '../../shared/base/values.ts';
-import { check } from './check.ts';
-import { help, version } from './help.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { jsonLog } from './observe.ts';
-import { sendMessages } from './send/send-messages.ts';
-import { NotMessages, splitMessages } from './send/split-messages.ts';
-import { serve } from './serve.ts';
+import { NotMessages, sendMessages, splitMessages } from './send/send-messages.ts';
+import { check, serve } from './serve.ts';
 import { type Command, parseCommandLine } from './settings/command-line.ts';
 import { readSecret, SettingsError } from './settings/fields.ts';
 import type { ServeSettings } from './settings/settings.ts';
+
+const help = `portico-mllp: HL7 v2 over MLLP for a Portico service
+
+Receive: every message runs a Bot, and is acknowledged when that has answered.
+  portico-mllp --listen [host:]port --service https://… --client-id <id> --bot <id or system|value>
+  portico-mllp --config <file> [--check]
+
+  --client-secret-file <file>   else the environment's PORTICO_CLIENT_SECRET
+  --allow <address or network>  who may connect; again for each, or separated by commas
+  --tls-cert, --tls-key <file>  TLS; with --tls-ca <file> senders must show a certificate of it
+  --acknowledge original        one acknowledgement, whatever MSH-15 and MSH-16 say
+  --timeout <seconds>           from a message to its acknowledgement (30)
+  --idle-timeout <seconds>      a connection without messages is closed (3600)
+  --max-connections <number>    (256)
+  --concurrency <number>        requests to the service at once (16)
+  --peer-share <percent>        of connections and requests for one peer (75)
+  --health-port <port>          /healthz and /metrics on 127.0.0.1
+  --check                       try settings, certificates and sign-in, then end
+
+Send: files or standard input, one message after the other, each until it is accepted.
+  portico-mllp --send host:port [file…]
+
+  --tls, --tls-ca, --tls-cert, --tls-key   TLS to the receiver
+  --timeout <seconds>                      for each acknowledgement (30)
+  --attempts <number>                      for each message (5)
+
+Ends with 0 when all is well, 1 when something was not accepted or failed, 2 for wrong arguments.
+`;
 
 const print = (text: string) => process.stdout.write(text);
 const complain = (text: string) => process.stderr.write(`${text}\n`);
@@ -31,7 +57,7 @@ async function run(command: Command): Promise<number> {
       print(help);
       return 0;
     case 'version':
-      print(`${version}\n`);
+      print(`${packageJson.version}\n`);
       return 0;
     case 'check': {
       const { settings } = command;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { addSite, HouseFunction } from '../../infra/constructs/house-function.ts';
-import { LockedInvoker } from '../../infra/constructs/locked-invoker.ts';
+import { LockedInvoker } from '../../infra/constructs/own-functions.ts';
 import { readAssembly, unpack } from '../../infra/local/assembly/assembly.ts';
 
 export interface Bundles {

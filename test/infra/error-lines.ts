@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
-import type { RunbookEntry } from '../../infra/constructs/alarms.ts';
 
 /**
- * Who learns of it: `alarm` goes by the line itself, `also` by what comes of it, and `noLoss` says why nobody has to.
+ * Who learns of it, by entries of docs/operate.md: `alarm` goes by the line itself, `also` by what comes of it, and `noLoss` says why nobody has to.
  */
-type Told = { alarm: RunbookEntry } | { also: RunbookEntry } | { noLoss: string };
+type Told = { alarm: string } | { also: string } | { noLoss: string };
 
 /** Each line that functions log as an error. */
 export const errorLines: Readonly<Record<string, Told>> = {

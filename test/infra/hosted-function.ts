@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { allRoutes } from '../../functions/routes.ts';
-import { buildEvent } from '../../infra/local/gateway/event.ts';
+import { buildEvent } from '../../infra/local/gateway/http-api.ts';
 import { supervise } from '../../infra/local/supervise.ts';
 import { matchRoute } from '../../shared/carry/http/routes.ts';
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { allRoutes } from '../../functions/routes.ts';
 import { handlerLoader } from '../../infra/local/functions.ts';
 import { startGateway } from '../../infra/local/gateway/gateway.ts';
 import { type Listening, listen, readBody } from '../../infra/local/gateway/listen.ts';
@@ -74,7 +73,6 @@ export async function startFleet(size: number): Promise<Fleet> {
     let load = handlerLoader();
     const gateway = await startGateway({
       port: 0,
-      routes: allRoutes,
       timeouts,
       onFault: () => undefined,
       loadHandler(name) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { answerOf } from '../../infra/local/gateway/answer.ts';
+import { answerOf } from '../../infra/local/gateway/http-api.ts';
 import fc from '../setup/fast-check.ts';
 
 const of = (result: unknown) => answerOf(JSON.stringify(result));

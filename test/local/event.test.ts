@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { allRoutes } from '../../functions/routes.ts';
-import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/gateway/event.ts';
+import { buildEvent, decodedPath, type ReceivedRequest } from '../../infra/local/gateway/http-api.ts';
 import { matchRoute } from '../../shared/carry/http/routes.ts';
 import fc from '../setup/fast-check.ts';
 

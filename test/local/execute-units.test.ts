@@ -21,7 +21,7 @@ const runs = 6;
 function areQueuesEmpty(): boolean {
   const { dataDir, table } = portico.local;
   const queues = new DatabaseSync(join(dataDir, fileOf(table.tableName, 'queues.db')), { readOnly: true });
-  const found = queues.prepare('SELECT id FROM message LIMIT 1').get();
+  const found = queues.prepare('SELECT id FROM queued LIMIT 1').get();
   queues.close();
   return found === undefined;
 }

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { allRoutes } from '../../functions/routes.ts';
 import { type ApiHandler, startGateway } from '../../infra/local/gateway/gateway.ts';
 import type { Listening } from '../../infra/local/gateway/listen.ts';
 
@@ -16,7 +15,6 @@ let start: () => Promise<unknown> = async () => undefined;
 beforeAll(async () => {
   gateway = await startGateway({
     port: 0,
-    routes: allRoutes,
     async loadHandler(name): Promise<ApiHandler> {
       await start();
       return async (event, context) => {
@@ -100,7 +98,6 @@ describe('the local gateway', () => {
   test('keeps connections open, and none of them when it stops', async () => {
     const other = await startGateway({
       port: 0,
-      routes: allRoutes,
       loadHandler: async () => async () => ({ statusCode: 204 }),
       timeouts: { integrationMs: 1_000, functionMs: () => 1_000 },
       onFault: () => undefined,

@@ -43,20 +43,15 @@ async function invoke(payload: unknown, more: Partial<InvokeCommandInput> = {}) 
   return { status: $metadata.httpStatusCode, result: text && JSON.parse(text), ...rest };
 }
 
-const arn = 'arn:aws:lambda:eu-west-1:000000000000:function:runner';
-
 describe('the Invoke API', () => {
-  test.each(['runner', arn, `${arn}:live`, '000000000000:function:runner', 'runner:$LATEST'])(
-    'runs %s for its tenant',
-    async (FunctionName) => {
-      expect(await invoke({ text: 'ü' }, { FunctionName, TenantId: 'a/b c' })).toMatchObject({
-        status: 200,
-        result: { payload: { text: 'ü' } },
-        ExecutedVersion: '$LATEST',
-      });
-      expect(seen).toEqual([{ text: 'ü' }, 'a/b c']);
-    },
-  );
+  test('runs a function for its tenant', async () => {
+    expect(await invoke({ text: 'ü' }, { TenantId: 'a/b c' })).toMatchObject({
+      status: 200,
+      result: { payload: { text: 'ü' } },
+      ExecutedVersion: '$LATEST',
+    });
+    expect(seen).toEqual([{ text: 'ü' }, 'a/b c']);
+  });
 
   test('tells an error of the function from one of the service', async () => {
     expect(await invoke({ fail: 'no' })).toMatchObject({
@@ -79,17 +74,9 @@ describe('the Invoke API', () => {
     expect([seen, faults]).toEqual([[{ fail: 'later' }, 'one'], ['later']]);
   });
 
-  test('runs nothing for a DryRun', async () => {
-    seen = [];
-    expect(await invoke({}, { InvocationType: 'DryRun' })).toMatchObject({ status: 204 });
-    expect(seen).toEqual([]);
-  });
-
   test.each([
     ['another function', {}, { FunctionName: 'other' }, 'ResourceNotFoundException'],
     ['no tenant', {}, { TenantId: undefined }, 'InvalidParameterValueException'],
-    ['a malformed tenant', {}, { TenantId: 'a'.repeat(257) }, 'InvalidParameterValueException'],
-    ['no JSON', {}, { Payload: '{' }, 'InvalidRequestContentException'],
     ['over 6 MB', 'a'.repeat(6_291_556), {}, 'RequestTooLargeException'],
     [
       'an Event over 1 MB',

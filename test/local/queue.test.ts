@@ -170,7 +170,7 @@ describe('a queue on a laptop, by the client that AWS has', () => {
   });
 
   test('a receipt of an earlier delivery takes nothing away', async () => {
-    store.send('work', [{ body: '1' }]);
+    store.send('work', [{ MessageBody: '1' }]);
     const [first] = store.receive('work', { most: 1, hiddenMs: 0 });
     const [second] = store.receive('work', { most: 1, hiddenMs: 0 });
     store.remove(first?.receipt ?? '');
@@ -269,7 +269,7 @@ describe('dead letters', () => {
   test('are tried again; what fails again stays', async () => {
     store.send(
       'dead',
-      ['"well again"', '"never"', 'no JSON'].map((body) => ({ body })),
+      ['"well again"', '"never"', 'no JSON'].map((MessageBody) => ({ MessageBody })),
     );
     const done = await retryDead({ log }, dead(), async (body) => {
       if (body === 'never') throw new Error('no');
@@ -281,7 +281,7 @@ describe('dead letters', () => {
   test('are tried a hundred at a time, however many there are', async () => {
     store.send(
       'dead',
-      Array.from({ length: 130 }, (_, n) => ({ body: String(n) })),
+      Array.from({ length: 130 }, (_, n) => ({ MessageBody: String(n) })),
     );
     expect(await retryDead({ log }, dead(), async () => undefined)).toBe(100);
     expect(store.count('dead')).toBe(30);
@@ -293,7 +293,7 @@ describe('dead letters', () => {
     const handler = queueHandler(variables, 'audit', { log }, async (body) => void did.push(body), {
       sweep: async () => void did.push('sweep'),
     });
-    store.send('dead', [{ body: '"dead"' }]);
+    store.send('dead', [{ MessageBody: '"dead"' }]);
     const Records = [
       { messageId: '1', body: '"fed"' },
       { messageId: '2', body: 'no JSON' },

@@ -17,7 +17,7 @@ describe('an acknowledgement', () => {
     fc.assert(
       fc.property(printable, printable, charset, (application, controlId, name) => {
         const bytes = latin(messageOf(controlId, { 3: application, 18: name }));
-        const ack = buildAck(readHeader(bytes), { ackCode: 'AE', text: 'Grüße €' }).toString('latin1');
+        const ack = buildAck(readHeader(bytes), 'AE', 'Grüße €').toString('latin1');
         expect(ack.split('|').slice(2, 6)).toEqual(['PORTICO', 'DEMO', application, 'CLINIC']);
         expect(msaOf(ack).slice(0, 2)).toEqual(['AE', controlId]);
       }),
@@ -25,13 +25,13 @@ describe('an acknowledgement', () => {
   });
 
   test('says no more than 250 characters, and none that its character set does not have', () => {
-    const ack = buildAck(headerOf({ 18: '8859/1' }), { ackCode: 'AE', text: `€${'x'.repeat(300)}` });
+    const ack = buildAck(headerOf({ 18: '8859/1' }), 'AE', `€${'x'.repeat(300)}`);
     const [, , text = ''] = msaOf(ack.toString('latin1'));
     expect([text.length, text.slice(0, 2), text.slice(-4)]).toEqual([250, '?x', 'x...']);
   });
 
   test('of a content without MSH is addressed to nobody', () => {
-    expect(msaOf(buildAck(undefined, { ackCode: 'AR', text: 'no' }).toString())).toEqual(['AR', '', 'no']);
+    expect(msaOf(buildAck(undefined, 'AR', 'no').toString())).toEqual(['AR', '', 'no']);
   });
 });
 
@@ -61,7 +61,7 @@ describe('MSH', () => {
       fc.property(start, fc.uint8Array({ maxLength: 60 }), (text, bytes) => {
         const content = Buffer.concat([latin(text), bytes]);
         const header = readHeader(content);
-        buildAck(header, { ackCode: 'AE', text: 'x' });
+        buildAck(header, 'AE', 'x');
         isMalformed(content);
       }),
       { numRuns: 2000 },

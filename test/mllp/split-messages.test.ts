@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { encodeFrame } from '../../mllp/src/frames.ts';
-import { splitMessages } from '../../mllp/src/send/split-messages.ts';
+import { splitMessages } from '../../mllp/src/send/send-messages.ts';
 import fc from '../setup/fast-check.ts';
 import { messageOf } from './sender.ts';
 

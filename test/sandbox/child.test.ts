@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { cachedGuest } from '../../infra/guest/build.ts';
-import { inTurn, PoolBusy, patienceOfCall, tenantPool } from '../../infra/local/invoker/tenant-pool.ts';
+import { PoolBusy, patienceOfCall, placeIn, tenantPool } from '../../infra/local/invoker/tenant-pool.ts';
+import { Gate } from '../../shared/base/gate.ts';
 import type { CompileRequest } from '../../shared/bots/run/contract.ts';
 import { SandboxNotStarted, startChild } from '../../shared/bots/sandbox/child-process.ts';
 import { createSandbox, type Sandbox, superviseCompile } from '../../shared/bots/sandbox/supervisor.ts';
@@ -192,7 +193,7 @@ function poolOf(idleMs: number): Sandbox['run'] {
   const start = () => createSandbox({ guestDir });
   const pool = tenantPool({ start, end, most: 3, mostPerTenant: 2, idleMs });
   open.push({ close: pool.stop });
-  return (request) => pool.use(request.project, (worker) => worker.run(request));
+  return (request) => pool.use(request.project, 0, (worker) => worker.run(request));
 }
 
 linuxTest('a pool gives each Project children of its own, never more than allowed', async () => {
@@ -212,11 +213,11 @@ linuxTest('a pool gives each Project children of its own, never more than allowe
 });
 
 linuxTest('who finds all compilers busy waits for a turn, as long as there is time', async () => {
-  const start = () => guestDir;
-  const compilers = tenantPool({ start, end: async () => undefined, most: 1, mostPerTenant: 1, idleMs: 1 });
-  const run = (request: CompileRequest) =>
-    compilers.use(request.project, (dir) => superviseCompile(dir, request));
-  const compile = inTurn({ run, mostWaiting: 10, patienceMs: patienceOfCall });
+  const compilers = new Gate(1);
+  const compile = async (request: CompileRequest) => {
+    const leave = await placeIn(compilers, request.project, patienceOfCall(request));
+    return superviseCompile(guestDir, request).finally(leave);
+  };
   const text = (n: number, leftMs = 60_000): CompileRequest => ({
     ...{ kind: 'compile', project: 'a', filename: 'a.ts', source: `export const handler = () => ${n}` },
     deadlineAtMs: Date.now() + leftMs,

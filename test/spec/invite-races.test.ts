@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { StoredMail } from '../../infra/local/services/stored-mail.ts';
+import type { StoredMail } from '../../infra/local/services/mailbox.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import type { Invitation } from '../../shared/identity/invitations/state.ts';
 import { asStored, type Inviting, invitationOf, inviting, person } from './inviting.ts';

@@ -59,7 +59,8 @@ const again = () => {
 const queue = (name: string): Queue => ({
   async send(messages) {
     const all = messages.map(({ body, group }) => ({
-      ...{ body: JSON.stringify(body), group: group?.id, deduplication: group?.message },
+      MessageBody: JSON.stringify(body),
+      ...{ MessageGroupId: group?.id, MessageDeduplicationId: group?.message },
     }));
     store.send(name, all);
     return [];

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeExport } from '../../infra/export/export-folder.ts';
+import { writeExport } from '../../infra/local/operate/export.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import { keys, parseHead } from '../../shared/carry/table/keys.ts';
 import { Later } from '../../shared/carry/work/queue.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AccountFacts, askAccount, findings } from '../../infra/local/account.ts';
+import { type AccountFacts, askAccount, findings } from '../../infra/local/deploy.ts';
 import { useLocalCredentials } from '../../infra/local/environment.ts';
 
 const stage = {

@@ -26,7 +26,7 @@ test.each(Object.entries<string>(scripts))(
     if (others.test(script)) return;
     const [, file = ''] = /^(?:exec )?node (?:--\S+ )*(\S+\.ts)/.exec(script) ?? [];
     expect(readFileSync(resolve(root, file), 'utf8')).toMatch(
-      /\n *answerHelp\(|\nawait command\(usage, |readInputs\('|case 'help':/,
+      /\n *(?:answerHelp\(|await command\(usage, )|readInputs\('|case 'help':/,
     );
   },
 );

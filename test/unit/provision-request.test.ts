@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readRequest, taken } from '../../infra/local/provision/request.ts';
+import { readRequest, taken } from '../../infra/local/provision.ts';
 import { type OperatorRequest, requireFields } from '../../shared/identity/projects/requests.ts';
 
 const asked = (line: string) => readRequest(parseArgs({ ...taken, args: line.split(' ') }).values).request;

@@ -93,7 +93,11 @@ export const historyIsComplete: TableRule = async (item, [project = '', type = '
 /** Its `refs` is the number of memberships that use it as profile; what was deleted is used by none. */
 export const usesAreCounted: TableRule = async (item, [project = '', type = '', id = ''], look) => {
   if (!holders.has(type)) return [];
-  const used = (await membershipsOf(look, project, `${type}/${id}`)).length;
+  const profile = { reference: `${type}/${id}` };
+  const found = await membershipsIn(look, project, 'profile', { profile });
+  const isUse = (one: Item) =>
+    inlineResource('ProjectMembership', one)?.profile.reference === profile.reference;
+  const used = found.filter(isUse).length;
   const isLive = isStanding(item);
   return [
     ...when(
@@ -106,12 +110,6 @@ export const usesAreCounted: TableRule = async (item, [project = '', type = '', 
 
 /** Of people and of programs. */
 const holders: ReadonlySet<string> = new Set([...profileTypes, 'Bot', 'ClientApplication']);
-
-/** The heads of the memberships that exist of a profile. @param profile its reference */
-async function membershipsOf(look: Look, project: string, profile: string): Promise<Item[]> {
-  const found = await membershipsIn(look, project, 'profile', { profile: { reference: profile } });
-  return found.filter((one) => inlineResource('ProjectMembership', one)?.profile.reference === profile);
-}
 
 /** The heads of the memberships to which an index leads from a value. */
 export async function membershipsIn(

@@ -1,8 +1,8 @@
-import { copyFile, link, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { openingOnly } from '../../../shared/composition/stage-keys.ts';
-import { addonOf, thisPlatform } from '../../guest/build.ts';
+import { addonOf, type GuestPlatform, thisPlatform } from '../../guest/build.ts';
 import { localAws } from '../environment.ts';
 import type { LoadHandler } from '../functions.ts';
 import { type FunctionEnvironment, startEnvironment } from './environment.ts';
@@ -122,11 +122,7 @@ export function samName(folder: string): string {
   return folder.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/**
- * Copies the assets into a temporary folder, as Lambda unpacks them, where no `node_modules` of ours can help them.
- * One file is exchanged: the sandbox's native addon, which is built for Lambda's processor, for the same release of it
- * for this machine's.
- */
+/** Copies the assets into a temporary folder, as Lambda unpacks them, where no `node_modules` of ours can help them. */
 export async function unpack(functions: readonly SynthesisedFunction[]) {
   const root = await mkdtemp(join(tmpdir(), 'portico-lambda-'));
   // Where one copy failed, others may still be under way.
@@ -135,7 +131,7 @@ export async function unpack(functions: readonly SynthesisedFunction[]) {
     const copies = new Map(functions.map((one) => [one.asset, one.folder]));
     const copied = [...copies].map(async ([asset, folder], i) => {
       const to = join(root, `${i}-${folder}`);
-      await copyAsset(asset, to, folder === 'invoker');
+      await copyAsset({ asset, folder }, to, thisPlatform());
       return [asset, to] as const;
     });
     const folders = new Map(await Promise.all(copied));
@@ -146,16 +142,14 @@ export async function unpack(functions: readonly SynthesisedFunction[]) {
   }
 }
 
-async function copyAsset(asset: string, to: string, isInvoker: boolean): Promise<void> {
-  await mkdir(to);
-  for (const entry of await readdir(asset, { recursive: true, withFileTypes: true })) {
-    const from = join(entry.parentPath, entry.name);
-    const copy = join(to, relative(asset, from));
-    if (entry.isDirectory()) await mkdir(copy, { recursive: true });
-    else if (isInvoker && entry.name === 'isolated-vm.node') await copyFile(addonOf(thisPlatform()), copy);
-    // Nothing writes into an asset: a second name for its files is a copy, where one disk holds both.
-    else await link(from, copy).catch(() => copyFile(from, copy));
-  }
+/** One file is exchanged: the sandbox's native addon, built for Lambda's processor, for the same release of it for another. */
+export async function copyAsset(
+  { asset, folder }: Pick<SynthesisedFunction, 'asset' | 'folder'>,
+  to: string,
+  platform: GuestPlatform,
+): Promise<void> {
+  await cp(asset, to, { recursive: true });
+  if (folder === 'invoker') await copyFile(addonOf(platform), join(to, 'guest/isolated-vm.node'));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newPkce, signIn } from '../../../client/src/sign-in.ts';
@@ -47,77 +47,69 @@ async function enter({ baseUrl }: RunningStack, email: string, given: string): P
 
 /** What was there at the moment to which the table is put back, and what came after it. */
 async function live(place: DrillPlace) {
-  const stack = await runStack(place);
-  try {
-    const { call, admin, project } = stack;
-    const token = await stack.clientToken();
-    const create = async () =>
-      String((await call('POST', 'fhir/R4/Patient', { token, body: { resourceType: 'Patient' } })).json.id);
-    const bot = await stack.deploy(token, 'exports.handler = async () => "ran"');
-    const address = (name: string) => `${name}-${randomBytes(3).toString('hex')}@example.org`;
-    const emails = { pending: address('pending'), removed: address('removed'), changed: address('changed') };
-    const admit = async (email: string) => {
-      const membership = await stack.invite(token, email);
-      const body = { ...(await linkMailedTo(place, email)), password };
-      await call('POST', 'auth/setpassword', { body });
-      return membership;
-    };
-    const leaving = await admit(emails.removed);
-    await admit(emails.changed);
-    const membership = await stack.invite(token, emails.pending);
-    const link = await linkMailedTo(place, emails.pending);
-    const kept = await create();
-    const items = await itemsNow(place);
+  await using stack = await runStack(place);
+  const { call, admin, project } = stack;
+  const token = await stack.clientToken();
+  const create = async () =>
+    String((await call('POST', 'fhir/R4/Patient', { token, body: { resourceType: 'Patient' } })).json.id);
+  const bot = await stack.deploy(token, 'exports.handler = async () => "ran"');
+  const address = (name: string) => `${name}-${randomBytes(3).toString('hex')}@example.org`;
+  const emails = { pending: address('pending'), removed: address('removed'), changed: address('changed') };
+  const admit = async (email: string) => {
+    const membership = await stack.invite(token, email);
+    const body = { ...(await linkMailedTo(place, email)), password };
+    await call('POST', 'auth/setpassword', { body });
+    return membership;
+  };
+  const leaving = await admit(emails.removed);
+  await admit(emails.changed);
+  const membership = await stack.invite(token, emails.pending);
+  const link = await linkMailedTo(place, emails.pending);
+  const kept = await create();
+  const items = await itemsNow(place);
 
-    await call('DELETE', `${admin}/members/${membership}/invitation`, { token });
-    await call('DELETE', `${admin}/members/${leaving}`, { token });
-    const own = (await enter(stack, emails.changed, password)) ?? '';
-    const body = { oldPassword: password, newPassword: `${password} since` };
-    await call('POST', 'auth/changepassword', { token: own, body });
-    const lost = await create();
-    return { story: { project, oldToken: token, kept, lost, bot, emails, membership, link }, items };
-  } finally {
-    await stack.stop();
-  }
+  await call('DELETE', `${admin}/members/${membership}/invitation`, { token });
+  await call('DELETE', `${admin}/members/${leaving}`, { token });
+  const own = (await enter(stack, emails.changed, password)) ?? '';
+  const body = { oldPassword: password, newPassword: `${password} since` };
+  await call('POST', 'auth/changepassword', { token: own, body });
+  const lost = await create();
+  return { story: { project, oldToken: token, kept, lost, bot, emails, membership, link }, items };
 }
 
 async function afterwards(place: DrillPlace, story: Story): Promise<void> {
   const { list } = sentMails(join(place.dataDir, 'mail'));
   const sentBefore = (await list()).length;
-  const stack = await runStack(place);
-  try {
-    const { project, oldToken, kept, lost, bot, emails, membership, link } = story;
-    const tries = async (
-      what: string,
-      expected: number,
-      line: string,
-      sent: { token?: string; body?: object },
-    ) => {
-      const [method = '', path = ''] = line.split(' ');
-      tried(what, (await stack.call(method, path, sent)).status === expected);
-    };
-    const enters = async (email: string, given: string) => (await enter(stack, email, given)) !== undefined;
-    const [executes, accepts] = [`POST fhir/R4/Bot/${bot}/$execute`, 'POST auth/setpassword'];
-    await tries('a token of before opens nothing', 401, `GET fhir/R4/Patient/${kept}`, { token: oldToken });
-    const token = await stack.clientToken();
-    await tries('a new sign-in does', 200, `GET fhir/R4/Patient/${kept}`, { token });
-    await tries('what was written later is not there', 404, `GET fhir/R4/Patient/${lost}`, { token });
-    const revoked = { body: { ...link, password } };
-    await tries('an invitation that was revoked later opens nothing', 400, accepts, revoked);
-    tried('who was removed later does not get in', !(await enters(emails.removed, password)));
-    tried('a password that was changed later is the new one', !(await enters(emails.changed, password)));
-    tried('and that one opens', await enters(emails.changed, `${password} since`));
-    await tries('no Bot runs', 400, executes, { token, body: {} });
-    tried('no mail was sent', (await list()).length === sentBefore);
-    await operate(place, 'provision', '--project', project, '--resumed');
-    await tries('a Project that was let go on runs its Bots', 200, executes, { token, body: {} });
-    const again = `POST ${stack.admin}/members/${membership}/invitation`;
-    await tries('an invitation may be sent anew', 200, again, { token });
-    const anew = await linkMailedTo(place, emails.pending, (id) => id !== link.id);
-    await tries('and its link opens', 200, accepts, { body: { ...anew, password } });
-  } finally {
-    await stack.stop();
-  }
+  await using stack = await runStack(place);
+  const { project, oldToken, kept, lost, bot, emails, membership, link } = story;
+  const tries = async (
+    what: string,
+    expected: number,
+    line: string,
+    sent: { token?: string; body?: object },
+  ) => {
+    const [method = '', path = ''] = line.split(' ');
+    tried(what, (await stack.call(method, path, sent)).status === expected);
+  };
+  const enters = async (email: string, given: string) => (await enter(stack, email, given)) !== undefined;
+  const [executes, accepts] = [`POST fhir/R4/Bot/${bot}/$execute`, 'POST auth/setpassword'];
+  await tries('a token of before opens nothing', 401, `GET fhir/R4/Patient/${kept}`, { token: oldToken });
+  const token = await stack.clientToken();
+  await tries('a new sign-in does', 200, `GET fhir/R4/Patient/${kept}`, { token });
+  await tries('what was written later is not there', 404, `GET fhir/R4/Patient/${lost}`, { token });
+  const revoked = { body: { ...link, password } };
+  await tries('an invitation that was revoked later opens nothing', 400, accepts, revoked);
+  tried('who was removed later does not get in', !(await enters(emails.removed, password)));
+  tried('a password that was changed later is the new one', !(await enters(emails.changed, password)));
+  tried('and that one opens', await enters(emails.changed, `${password} since`));
+  await tries('no Bot runs', 400, executes, { token, body: {} });
+  tried('no mail was sent', (await list()).length === sentBefore);
+  await operate(place, 'provision', '--project', project, '--resumed');
+  await tries('a Project that was let go on runs its Bots', 200, executes, { token, body: {} });
+  const again = `POST ${stack.admin}/members/${membership}/invitation`;
+  await tries('an invitation may be sent anew', 200, again, { token });
+  const anew = await linkMailedTo(place, emails.pending, (id) => id !== link.id);
+  await tries('and its link opens', 200, accepts, { body: { ...anew, password } });
 }
 
 /** Puts the table back, and looks at what comes of it. */
@@ -139,8 +131,8 @@ await command(usage, { failed: 2, allowPositionals: true }, async ({ positionals
   const unknown = halves.find((half) => half !== 'restore' && half !== 'rotate');
   if (unknown !== undefined) throw new Error(`There is no ${unknown}`);
   useLocalCredentials();
-  const dataDir = await mkdtemp(join(tmpdir(), 'portico-drill-'));
-  let place = { dataDir, port: await freePort(), tableName: usualTable };
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'portico-drill-'));
+  let place = { dataDir: folder.path, port: await freePort(), tableName: usualTable };
   try {
     const wants = (half: string) => halves.length === 0 || halves.includes(half);
     if (wants('restore')) {
@@ -154,8 +146,6 @@ await command(usage, { failed: 2, allowPositionals: true }, async ({ positionals
     }
   } catch (error) {
     tried(errorText(error), false);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
   }
   process.exitCode = failures > 0 ? 1 : 0;
 });

@@ -18,8 +18,8 @@ type Tried = (what: string, is: boolean) => void;
 export async function replaceSigningKey(place: DrillPlace, tried: Tried): Promise<void> {
   const after = async <T>(phase: string | undefined, look: (stack: RunningStack) => Promise<T>) => {
     if (phase) await operate(place, 'operate/rotate-key', phase);
-    const stack = await runStack(place);
-    return look(stack).finally(stack.stop);
+    await using stack = await runStack(place);
+    return await look(stack);
   };
   const isGood = async (stack: RunningStack, token: string) =>
     (await stack.call('GET', 'auth/me', { token })).status === 200;
@@ -65,7 +65,8 @@ export async function replaceStageKey(place: DrillPlace, tried: Tried): Promise<
     await stack.invite(await stack.clientToken(), email);
     return linkMailedTo(place, email);
   };
-  const replaced = async (stack: RunningStack) => {
+  const replaced = async () => {
+    await using stack = await runStack(place);
     const link = await invited(stack);
     await command('prepare');
     tried('a new key is used by nobody at once', await refuses('use', 'can be used from'));
@@ -73,48 +74,39 @@ export async function replaceStageKey(place: DrillPlace, tried: Tried): Promise<
     await command('use');
     return link;
   };
-  const stack = await runStack(place);
-  const first = await replaced(stack).finally(stack.stop);
+  const first = await replaced();
   // It would know of it in ten minutes by itself.
-  const next = await runStack(place);
-  try {
-    const link = await invited(next);
-    tried('then it makes the links', link.secret.endsWith('.2'));
-    for (const one of [first, link]) {
-      const body = { ...one, password: 'a drill of four words' };
-      const { status } = await next.call('POST', 'auth/setpassword', { body });
-      tried('and links of either key open', status === 200);
-    }
-    const stays = await refuses('retire', 'can be retired from');
-    tried('the key of before stays while links of it may be good', stays);
-  } finally {
-    await next.stop();
+  await using next = await runStack(place);
+  const link = await invited(next);
+  tried('then it makes the links', link.secret.endsWith('.2'));
+  for (const one of [first, link]) {
+    const body = { ...one, password: 'a drill of four words' };
+    const { status } = await next.call('POST', 'auth/setpassword', { body });
+    tried('and links of either key open', status === 200);
   }
+  const stays = await refuses('retire', 'can be retired from');
+  tried('the key of before stays while links of it may be good', stays);
 }
 
 /** A Bot's secret is saved anew: the next run has it, and the data key of before lies nowhere any more. */
 export async function replaceBotSecret(place: DrillPlace, tried: Tried): Promise<void> {
-  const stack = await runStack(place);
-  try {
-    const token = await stack.clientToken();
-    const code = 'exports.handler = async (_, { secrets }) => ({ has: secrets.KEY.valueString })';
-    const bot = await stack.deploy(token, code);
-    const saved = async (valueString: string) => {
-      const body = [{ name: 'KEY', valueString }];
-      await stack.call('POST', `${stack.admin}/bot/${bot}/secrets`, { token, body });
-      const { json } = await stack.call('POST', `fhir/R4/Bot/${bot}/$execute`, { token, body: {} });
-      return { has: json.has === valueString, dataKeys: await dataKeysOf(place, bot) };
-    };
-    const first = await saved('first');
-    tried('a run has its secret', first.has);
-    const second = await saved('second');
-    tried('saved anew, the next run has the new one', second.has);
-    const [before, after] = [first.dataKeys, second.dataKeys];
-    const isGone = before.length === 1 && after.length === 1 && before[0] !== after[0];
-    tried('and the data key of before is in the table no more', isGone);
-  } finally {
-    await stack.stop();
-  }
+  await using stack = await runStack(place);
+  const token = await stack.clientToken();
+  const code = 'exports.handler = async (_, { secrets }) => ({ has: secrets.KEY.valueString })';
+  const bot = await stack.deploy(token, code);
+  const saved = async (valueString: string) => {
+    const body = [{ name: 'KEY', valueString }];
+    await stack.call('POST', `${stack.admin}/bot/${bot}/secrets`, { token, body });
+    const { json } = await stack.call('POST', `fhir/R4/Bot/${bot}/$execute`, { token, body: {} });
+    return { has: json.has === valueString, dataKeys: await dataKeysOf(place, bot) };
+  };
+  const first = await saved('first');
+  tried('a run has its secret', first.has);
+  const second = await saved('second');
+  tried('saved anew, the next run has the new one', second.has);
+  const [before, after] = [first.dataKeys, second.dataKeys];
+  const isGone = before.length === 1 && after.length === 1 && before[0] !== after[0];
+  tried('and the data key of before is in the table no more', isGone);
 }
 
 /** The wrapped data keys that stand with a Bot. */

@@ -13,8 +13,8 @@ import { checkTable, type Violation } from '../../check-table/check-table.ts';
 import { prepareRestored } from '../../recover/prepare-restored.ts';
 import { callsTo, demoProject, demoToken } from '../demo-projects.ts';
 import { readEnvironment } from '../environment.ts';
+import type { StoredMail } from '../services/mailbox.ts';
 import { sentMails } from '../services/mailbox.ts';
-import type { StoredMail } from '../services/stored-mail.ts';
 import { supervise } from '../supervise.ts';
 import { startTable } from '../table.ts';
 
@@ -63,6 +63,7 @@ export async function runStack({ dataDir, port, tableName }: DrillPlace) {
       return String(made.json.id);
     },
     stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { type FunctionName, functionNames, type Route } from '../../../functions/routes.ts';
+import { allRoutes, type FunctionName, functionNames } from '../../../functions/routes.ts';
 import { matchRoute } from '../../../shared/carry/http/routes.ts';
 import { reservedFor } from '../../../shared/carry/shares.ts';
 import { lambdaContext, longestPayloadBytes } from '../context.ts';
 import {
   answerOf,
+  buildEvent,
+  decodedPath,
   type GatewayAnswer,
   gatewayAnswer,
   loopbackOrigin,
   preflight,
+  type ReceivedRequest,
   withCors,
-} from './answer.ts';
-import { buildEvent, decodedPath, type ReceivedRequest } from './event.ts';
+} from './http-api.ts';
 import { type Listening, listen, readBody } from './listen.ts';
 
 export type ApiHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
@@ -24,7 +26,6 @@ export type LocalPage = (request: ReceivedRequest) => Promise<GatewayAnswer | un
 interface GatewayOptions {
   /** 0 for any free one. */
   port: number;
-  routes: readonly Route[];
   loadHandler(name: FunctionName): Promise<ApiHandler>;
   timeouts: {
     /** The gateway's own patience, in ms. */
@@ -81,7 +82,7 @@ async function answer(
   }
   const path = decodedPath(target);
   if (!path?.startsWith('/')) return gatewayAnswer(400, 'Bad Request');
-  const matched = matchRoute(options.routes, method, path);
+  const matched = matchRoute(allRoutes, method, path);
   if (!matched) return gatewayAnswer(404, 'Not Found');
   const atMs = Date.now();
   const traceId = `Root=1-${Math.floor(atMs / 1000).toString(16)}-${randomBytes(12).toString('hex')}`;

@@ -1,3 +1,4 @@
+import { Gate } from '../../../shared/base/gate.ts';
 import type { CompileRequest, RunRequest } from '../../../shared/bots/run/contract.ts';
 
 interface TenantPoolOptions<Worker> {
@@ -25,23 +26,28 @@ export class PoolBusy extends Error {
   override readonly message = 'Every sandbox is busy';
 }
 
+/** A place of a tenant's, waited for in turn. @throws {PoolBusy} when none comes free in time */
+export function placeIn(gate: Gate, tenantId: string, patienceMs: number): Promise<() => void> {
+  const signal = AbortSignal.timeout(Math.max(0, patienceMs));
+  return gate.enter({ owner: tenantId, signal }).catch(() => {
+    throw new PoolBusy();
+  });
+}
+
 /**
  * Lambda's tenant isolation on a laptop: a worker does one thing at a time and serves one tenant as long as it lives.
  * None exists before it is needed; one that has nothing to do ends where another tenant needs its place.
  */
 export function tenantPool<Worker>(options: TenantPoolOptions<Worker>) {
+  const gate = new Gate(options.most, options.mostPerTenant);
   const members = new Set<Member<Worker>>();
 
+  /** For one who has a place: so there is a free worker of the tenant's, or room for another. */
   function memberFor(tenantId: string): Member<Worker> {
-    const own = [...members].filter((member) => member.tenantId === tenantId);
-    const free = own.find(({ isBusy }) => !isBusy);
-    if (free) return free;
-    if (own.length >= options.mostPerTenant) throw new PoolBusy();
-    if (members.size >= options.most) {
-      const [oldest] = [...members].filter(({ isBusy }) => !isBusy).sort((a, b) => a.usedAtMs - b.usedAtMs);
-      if (!oldest) throw new PoolBusy();
-      void end(oldest);
-    }
+    const idle = [...members].filter(({ isBusy }) => !isBusy).sort((a, b) => a.usedAtMs - b.usedAtMs);
+    const own = idle.find((member) => member.tenantId === tenantId);
+    if (own) return own;
+    if (members.size >= options.most && idle[0]) void end(idle[0]);
     const member = { tenantId, worker: options.start(), isBusy: false, usedAtMs: Date.now() };
     members.add(member);
     return member;
@@ -54,8 +60,9 @@ export function tenantPool<Worker>(options: TenantPoolOptions<Worker>) {
   }
 
   return {
-    /** @throws {PoolBusy} when none is free */
-    async use<T>(tenantId: string, work: (worker: Worker) => Promise<T>): Promise<T> {
+    /** @throws {PoolBusy} when none is free in time: nothing has run */
+    async use<T>(tenantId: string, patienceMs: number, work: (worker: Worker) => Promise<T>): Promise<T> {
+      const leave = await placeIn(gate, tenantId, patienceMs);
       const member = memberFor(tenantId);
       clearTimeout(member.ending);
       member.isBusy = true;
@@ -65,6 +72,7 @@ export function tenantPool<Worker>(options: TenantPoolOptions<Worker>) {
         member.isBusy = false;
         member.usedAtMs = Date.now();
         member.ending = setTimeout(() => void end(member), options.idleMs).unref();
+        leave();
       }
     },
     async stop() {
@@ -83,47 +91,4 @@ export function patienceOfCall(request: RunRequest | CompileRequest): number {
   if (request.kind === 'run') return runPatienceMs;
   const needsMs = request.kind === 'compile' ? compileNeedsMs : request.limits.timeoutMs;
   return request.deadlineAtMs - needsMs - Date.now();
-}
-
-interface Turns<Request, Result> {
-  /** @throws {PoolBusy} when no place was free and nothing has been run */
-  run(request: Request): Promise<Result>;
-  /** So many may wait, each so long. */
-  mostWaiting: number;
-  patienceMs(request: Request): number;
-}
-
-/**
- * Lets calls that find no free place wait for one, first come first served as far as each fits. Whoever
- * finds too many waiting, or waits too long, gets the error that `run` gave it.
- */
-export function inTurn<Request, Result>({ run, mostWaiting, patienceMs }: Turns<Request, Result>) {
-  const waiting = new Set<() => void>();
-  const wakeAll = () => {
-    for (const wake of waiting) wake();
-  };
-  const turn = async (mostMs: number) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, mostMs);
-    waiting.add(resolve);
-    await promise;
-    waiting.delete(resolve);
-    clearTimeout(timer);
-  };
-  return async (request: Request): Promise<Result> => {
-    for (const untilMs = Date.now() + patienceMs(request); ; ) {
-      try {
-        const result = await run(request);
-        wakeAll();
-        return result;
-      } catch (error) {
-        const leftMs = untilMs - Date.now();
-        const isBusy = error instanceof PoolBusy;
-        // A place that was free is free again; one that was not must wake nobody.
-        if (!isBusy) wakeAll();
-        if (!isBusy || waiting.size >= mostWaiting || leftMs <= 0) throw error;
-        await turn(leftMs);
-      }
-    }
-  };
 }

@@ -33,53 +33,6 @@ npm run restore -- --table <name> --region <region> --at <instant> --to <new nam
 const askEveryMs = 10_000;
 const scannedTogether = 1000;
 
-interface Wanted {
-  from: string;
-  to: string;
-  at: Date;
-  canReadLost: boolean;
-}
-
-async function restore(client: DynamoDBClient, { from, to, at, canReadLost }: Wanted): Promise<string> {
-  if (!(await describe(client, to))) {
-    // The restored table would otherwise be under a key of DynamoDB's own.
-    const key = (await describe(client, from))?.SSEDescription?.KMSMasterKeyArn;
-    const names = { SourceTableName: from, TargetTableName: to, RestoreDateTime: at };
-    const underKey = {
-      SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key },
-    } as const;
-    await client.send(new RestoreTableToPointInTimeCommand({ ...names, ...(key ? underKey : {}) }));
-  }
-  const made = await untilActive(client, to);
-  if (made.StreamSpecification?.StreamEnabled !== true) {
-    say('the table is there; it is made fit to be used');
-    const documents = connectDynamoDb(undefined);
-    const prepared = await prepareRestored({
-      table: openTable(documents, to, Date.now),
-      scan: (next) => scanPage(documents, to, { from: next, limit: scannedTogether }),
-      lost: canReadLost ? openTable(documents, from, Date.now) : undefined,
-      ...{ atMs: at.getTime(), now: Date.now, newId: randomUUID },
-    });
-    process.stdout.write(`${JSON.stringify(prepared, null, 2)}\n`);
-    // Only now: what was done so far is told to nobody.
-    const StreamSpecification = { StreamEnabled: true, StreamViewType: tableDefinition.stream };
-    await client.send(
-      new UpdateTableCommand({ TableName: to, DeletionProtectionEnabled: true, StreamSpecification }),
-    );
-  }
-  const { LatestStreamArn } = await untilActive(client, to);
-  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
-  await client.send(new UpdateContinuousBackupsCommand({ TableName: to, PointInTimeRecoverySpecification }));
-  const TimeToLiveSpecification = { Enabled: true, AttributeName: tableDefinition.ttlAttribute };
-  await client
-    .send(new UpdateTimeToLiveCommand({ TableName: to, TimeToLiveSpecification }))
-    .catch((error: unknown) => {
-      // It is enabled already.
-      if (errorName(error) !== 'ValidationException') throw error;
-    });
-  return String(LatestStreamArn);
-}
-
 async function describe(client: DynamoDBClient, TableName: string): Promise<TableDescription | undefined> {
   try {
     return (await client.send(new DescribeTableCommand({ TableName }))).Table;
@@ -119,7 +72,43 @@ await command(usage, { failed: 2, options }, async ({ values }) => {
   if (from === to) throw new Error('The new table needs a name of its own');
   say(`${from} as it was at ${at.toISOString()} becomes ${to}`);
   const canReadLost = values['without-lost'] !== true;
-  const stream = await restore(new DynamoDBClient({}), { from, to, at, canReadLost });
+  const client = new DynamoDBClient({});
+  if (!(await describe(client, to))) {
+    // The restored table would otherwise be under a key of DynamoDB's own.
+    const key = (await describe(client, from))?.SSEDescription?.KMSMasterKeyArn;
+    const names = { SourceTableName: from, TargetTableName: to, RestoreDateTime: at };
+    const underKey = {
+      SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key },
+    } as const;
+    await client.send(new RestoreTableToPointInTimeCommand({ ...names, ...(key ? underKey : {}) }));
+  }
+  const made = await untilActive(client, to);
+  if (made.StreamSpecification?.StreamEnabled !== true) {
+    say('the table is there; it is made fit to be used');
+    const documents = connectDynamoDb(undefined);
+    const prepared = await prepareRestored({
+      table: openTable(documents, to, Date.now),
+      scan: (next) => scanPage(documents, to, { from: next, limit: scannedTogether }),
+      lost: canReadLost ? openTable(documents, from, Date.now) : undefined,
+      ...{ atMs: at.getTime(), now: Date.now, newId: randomUUID },
+    });
+    process.stdout.write(`${JSON.stringify(prepared, null, 2)}\n`);
+    // Only now: what was done so far is told to nobody.
+    const StreamSpecification = { StreamEnabled: true, StreamViewType: tableDefinition.stream };
+    await client.send(
+      new UpdateTableCommand({ TableName: to, DeletionProtectionEnabled: true, StreamSpecification }),
+    );
+  }
+  const { LatestStreamArn } = await untilActive(client, to);
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  await client.send(new UpdateContinuousBackupsCommand({ TableName: to, PointInTimeRecoverySpecification }));
+  const TimeToLiveSpecification = { Enabled: true, AttributeName: tableDefinition.ttlAttribute };
+  await client
+    .send(new UpdateTimeToLiveCommand({ TableName: to, TimeToLiveSpecification }))
+    .catch((error: unknown) => {
+      // It is enabled already.
+      if (errorName(error) !== 'ValidationException') throw error;
+    });
   say('set restoredTable of the stage in cdk.json to the following, and deploy');
-  process.stdout.write(`${stream}\n`);
+  process.stdout.write(`${LatestStreamArn}\n`);
 });

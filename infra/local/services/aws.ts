@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { longestPayloadBytes } from '../context.ts';
 import { type Listening, listen, readBody } from '../gateway/listen.ts';
-import type { QueueStore } from './queue-store.ts';
+import type { QueueStore, SentMessage } from './queue-store.ts';
 
 /** What a service answers to its client of the SDK. */
 interface ServiceAnswer {
@@ -59,52 +59,33 @@ interface Invoked {
   onEventFault(error: Error): void;
 }
 
-/** Name, partial ARN or ARN, each with an optional qualifier, percent-encoded in the path. */
-const invocations = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?.*)?$/;
-const tenantIds = /^[\w.:/=+\-@ ]{1,256}$/;
+const invocations = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/;
 /** Of an Event invocation, of a batch of SQS, of a request to EventBridge. */
 const mebibyte = 1024 * 1024;
 
-/** Lambda's Invoke operation, of one function, which may have several names. */
+/** Lambda's Invoke operation, of one function, which may have several names: as a request or, not waited for, as an Event. */
 export function invokeService(invoked: Invoked): AwsService {
-  return ({ method, url = '', headers }) => {
-    const [, path] = invocations.exec(url) ?? [];
-    if (path === undefined || method !== 'POST') return undefined;
-    const type = headers['x-amz-invocation-type'] ?? 'RequestResponse';
+  return ({ url = '', headers }) => {
+    const [, name] = invocations.exec(url) ?? [];
+    if (name === undefined) return undefined;
+    const isEvent = headers['x-amz-invocation-type'] === 'Event';
     const tenantId = headers['x-amz-tenant-id'];
-    const isTenant = typeof tenantId === 'string' && tenantIds.test(tenantId);
     return {
-      mostBytes: type === 'Event' ? mebibyte : longestPayloadBytes,
+      mostBytes: isEvent ? mebibyte : longestPayloadBytes,
       async answer(body) {
-        if (!invoked.functionNames.includes(functionIn(path))) {
+        if (!invoked.functionNames.includes(name)) {
           return refusal(404, 'ResourceNotFoundException', 'Function not found');
         }
-        if (invoked.isTenanted ? !isTenant : tenantId !== undefined) {
+        if (invoked.isTenanted !== (tenantId !== undefined)) {
           return refusal(400, 'InvalidParameterValueException', 'Add a valid tenant ID in your request');
         }
-        const payload = parsed(body);
-        if (payload === undefined) return refusal(400, 'InvalidRequestContentException', 'No JSON');
-        if (type === 'DryRun') return { status: 204 };
-        const running = invoked.invoke(payload, String(tenantId));
-        if (type !== 'Event') return running.then(resultOf, errorOf);
+        const running = invoked.invoke(JSON.parse(body.toString('utf8')), String(tenantId));
+        if (!isEvent) return running.then(resultOf, errorOf);
         void running.catch(invoked.onEventFault);
         return { status: 202 };
       },
     };
   };
-}
-
-function functionIn(path: string): string {
-  const name = decodeURIComponent(path);
-  return (name.split('function:')[1] ?? name).split(':')[0] ?? '';
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return body.length === 0 ? {} : JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function resultOf(result: unknown): ServiceAnswer {
@@ -134,18 +115,10 @@ function operationOf({ headers }: IncomingMessage, prefix: string): string | und
   return target.startsWith(prefix) ? target.slice(prefix.length) : undefined;
 }
 
-interface Entry {
-  Id: string;
-  MessageBody: string;
-  MessageGroupId?: string;
-  MessageDeduplicationId?: string;
-  DelaySeconds?: number;
-}
-
 interface QueueRequest {
   QueueUrl?: string;
   SourceArn?: string;
-  Entries?: Entry[];
+  Entries?: (SentMessage & { Id: string })[];
   MaxNumberOfMessages?: number;
   VisibilityTimeout?: number;
   ReceiptHandle?: string;
@@ -155,13 +128,7 @@ const operations: Readonly<
   Record<string, (store: QueueStore, queue: string, request: QueueRequest) => object | undefined>
 > = {
   SendMessageBatch(store, queue, { Entries = [] }) {
-    const ids = store.send(
-      queue,
-      Entries.map(({ MessageBody, MessageGroupId, MessageDeduplicationId, DelaySeconds = 0 }) => ({
-        ...{ body: MessageBody, group: MessageGroupId, deduplication: MessageDeduplicationId },
-        delayMs: DelaySeconds * 1000,
-      })),
-    );
+    const ids = store.send(queue, Entries);
     const sent = Entries.map(({ Id, MessageBody }, i) => ({
       ...{ Id, MessageId: ids[i], MD5OfMessageBody: md5(MessageBody) },
     }));

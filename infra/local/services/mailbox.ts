@@ -3,18 +3,64 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { replaceFile } from '../../files.ts';
-import type { GatewayAnswer } from '../gateway/answer.ts';
-import { headerOf } from '../gateway/event.ts';
 import type { LocalPage } from '../gateway/gateway.ts';
+import { type GatewayAnswer, gatewayAnswer, headerOf, jsonAnswer } from '../gateway/http-api.ts';
 import { type AwsService, refusal } from './aws.ts';
-import {
-  decodeWords,
-  type MailServiceEvent,
-  readSendEmail,
-  type SendEmail,
-  type StoredMail,
-  simulatedEvents,
-} from './stored-mail.ts';
+
+/** A mail as the mailbox keeps it. */
+export interface StoredMail {
+  /** Sorts by time. */
+  id: string;
+  /** ISO 8601. */
+  receivedAt: string;
+  /** As sent, a display name in encoded-words included. */
+  from: string;
+  to: string[];
+  subject: string;
+  text: string;
+  html: string;
+  /** Those that the sender added. */
+  headers: { Name: string; Value: string }[];
+  configurationSet?: string;
+  tags: Record<string, string>;
+}
+
+/** The body of SESv2 SendEmail, as `shared/aws/ses.ts` makes it. */
+interface SendEmail {
+  FromEmailAddress?: string;
+  Destination?: { ToAddresses?: string[] };
+  Content?: {
+    Simple?: {
+      Subject?: { Data?: string };
+      Body?: { Text?: { Data?: string }; Html?: { Data?: string } };
+      Headers?: StoredMail['headers'];
+    };
+  };
+  ConfigurationSetName?: string;
+  EmailTags?: { Name: string; Value: string }[];
+}
+
+/** Reads what was sent; undefined where SES would answer BadRequestException. */
+function readSendEmail(sent: SendEmail, id: string, receivedAt: string): StoredMail | undefined {
+  const { FromEmailAddress: from, Destination, Content, ConfigurationSetName: set, EmailTags = [] } = sent;
+  const { ToAddresses: to = [] } = Destination ?? {};
+  const { Subject, Body, Headers: headers = [] } = Content?.Simple ?? {};
+  const [subject, text, html = ''] = [Subject?.Data, Body?.Text?.Data, Body?.Html?.Data];
+  if (!from || to.length === 0 || subject === undefined || text === undefined) return undefined;
+  return {
+    ...{ id, receivedAt, from, to, subject, text, html, headers },
+    ...(set ? { configurationSet: set } : {}),
+    tags: Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, Value])),
+  };
+}
+
+/** RFC 2047 encoded-words as `shared/aws/ses.ts` writes them, for reading. */
+export function decodeWords(text: string): string {
+  const words = text.replace(/(\?=)\s+(?==\?)/g, '$1');
+  return words.replace(/=\?utf-8\?b\?([^?]*)\?=/gi, (_, word: string) =>
+    Buffer.from(word, 'base64').toString('utf8'),
+  );
+}
 
 /** How the service misbehaves, for tests: no answer but a closed connection, a 429, or a late answer. */
 export type MailFault = 'none' | 'down' | 'throttled' | { delayMs: number };
@@ -96,6 +142,40 @@ export function sentMails(folder: string) {
   };
 }
 
+/** As EventBridge passes on what SES publishes. */
+export interface MailServiceEvent {
+  source: 'aws.ses';
+  'detail-type': 'Email Bounced' | 'Email Complaint Received';
+  detail: object;
+}
+
+/**
+ * What SES says of mails to its mailbox simulator (bounce@ and complaint@simulator.amazonses.com, with
+ * `+label` too): the same addresses do the same on AWS.
+ */
+export function simulatedEvents({
+  id,
+  to,
+  tags,
+  configurationSet = 'local',
+}: StoredMail): MailServiceEvent[] {
+  const lists = Object.entries({ ...tags, 'ses:configuration-set': configurationSet });
+  const tagged = Object.fromEntries(lists.map(([name, value]) => [name, [value]]));
+  return to.flatMap((emailAddress): MailServiceEvent[] => {
+    const [, kind] = /^(bounce|complaint)(?:\+[^@]*)?@simulator\.amazonses\.com$/i.exec(emailAddress) ?? [];
+    if (kind === undefined) return [];
+    const mail = { messageId: id, destination: [emailAddress], tags: tagged };
+    if (kind.toLowerCase() === 'complaint') {
+      const complaint = { complainedRecipients: [{ emailAddress }] };
+      const detail = { eventType: 'Complaint', complaint, mail };
+      return [{ source: 'aws.ses', 'detail-type': 'Email Complaint Received', detail }];
+    }
+    const types = { bounceType: 'Permanent', bounceSubType: 'General' };
+    const detail = { eventType: 'Bounce', bounce: { ...types, bouncedRecipients: [{ emailAddress }] }, mail };
+    return [{ source: 'aws.ses', 'detail-type': 'Email Bounced', detail }];
+  });
+}
+
 /**
  * `GET /local/mail` and `/local/mail/<id>`: the mailbox, as a page or (Accept: application/json) as data.
  * Mails hold invitation links. A Bot may call this origin, but its host adds a token to every request,
@@ -105,27 +185,13 @@ export function mailPages(mailbox: Pick<Mailbox, 'list' | 'read'>): LocalPage {
   return async ({ method, target, rawHeaders }) => {
     const [, id] = /^\/local\/mail(?:\/([\w-]+))?(?:\?.*)?$/.exec(target) ?? [undefined];
     if (!target.startsWith('/local/mail') || method !== 'GET') return undefined;
-    if (headerOf(rawHeaders, 'authorization') !== undefined) return json(403, { message: 'Forbidden' });
+    if (headerOf(rawHeaders, 'authorization') !== undefined) return gatewayAnswer(403, 'Forbidden');
     const found = id === undefined ? await mailbox.list() : await mailbox.read(id);
-    if (!found) return json(404, { message: 'Not Found' });
-    return (headerOf(rawHeaders, 'accept') ?? '').includes('text/html')
-      ? page([found].flat())
-      : json(200, found);
+    if (!found) return gatewayAnswer(404, 'Not Found');
+    const isPage = headerOf(rawHeaders, 'accept')?.includes('text/html');
+    const answer = isPage ? page([found].flat()) : jsonAnswer(200, JSON.stringify(found));
+    return { ...answer, headers: [...answer.headers, ['cache-control', 'no-store']] };
   };
-}
-
-function json(statusCode: number, value: unknown): GatewayAnswer {
-  return pageOf(statusCode, 'application/json', JSON.stringify(value));
-}
-
-function pageOf(
-  statusCode: number,
-  type: string,
-  text: string,
-  more: Record<string, string> = {},
-): GatewayAnswer {
-  const headers = { 'content-type': type, 'cache-control': 'no-store', ...more };
-  return { statusCode, headers: Object.entries(headers), body: Buffer.from(text) };
 }
 
 /** The text parts only: what somebody put into a mail never becomes markup of our origin. */
@@ -146,11 +212,13 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere } article { border-top: 1px
 ${list.join('\n') || '<p>No mail yet.</p>'}
 </html>
 `;
-  return pageOf(200, 'text/html; charset=utf-8', html, {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-  });
+  };
+  return { statusCode: 200, headers: Object.entries(headers), body: Buffer.from(html) };
 }
 
 function escaped(text: string): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 // biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
 import { DatabaseSync } from 'node:sqlite';
 
@@ -20,32 +21,31 @@ interface Receiving {
   dead?: { queue: string; mostReceives: number };
 }
 
-/** A message as it is sent. */
-interface SentMessage {
-  body: string;
+/** A message as SQS's clients send it. */
+export interface SentMessage {
+  MessageBody: string;
   /** The messages of one group are received one after the other. */
-  group?: string | undefined;
+  MessageGroupId?: string | undefined;
   /** One with the same name within five minutes is not kept again. */
-  deduplication?: string | undefined;
-  delayMs?: number | undefined;
+  MessageDeduplicationId?: string | undefined;
+  DelaySeconds?: number;
 }
 
 export type QueueStore = ReturnType<typeof openQueueStore>;
 
 const schema = `
-  CREATE TABLE IF NOT EXISTS message (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, queue TEXT, body TEXT,
-    sent_at INTEGER, hidden_until INTEGER DEFAULT 0, receives INTEGER DEFAULT 0
+  CREATE TABLE IF NOT EXISTS queued (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, queue TEXT, "group" TEXT, body TEXT,
+    sent_at INTEGER, hidden_until INTEGER, receives INTEGER DEFAULT 0
   );
-  CREATE INDEX IF NOT EXISTS message_queue ON message (queue, hidden_until, n);
-  CREATE TABLE IF NOT EXISTS message_group (message TEXT PRIMARY KEY, name TEXT, n INTEGER);
-  CREATE INDEX IF NOT EXISTS message_group_name ON message_group (name, n);
+  CREATE INDEX IF NOT EXISTS queued_next ON queued (queue, hidden_until, n);
+  CREATE INDEX IF NOT EXISTS queued_group ON queued (queue, "group", n) WHERE "group" IS NOT NULL;
   CREATE TABLE IF NOT EXISTS sent_name (queue TEXT, name TEXT, id TEXT, at INTEGER, PRIMARY KEY (queue, name));
 `;
 
 /** The first of a group that is there keeps those behind it, hidden or not. */
-const isFirst = `(own.name IS NULL OR NOT EXISTS
-  (SELECT 1 FROM message_group AS other WHERE other.name = own.name AND other.n < own.n))`;
+const isFirst = `("group" IS NULL OR NOT EXISTS (SELECT 1 FROM queued AS other
+  WHERE other.queue = own.queue AND other."group" = own."group" AND other.n < own.n))`;
 
 /** SQS: so long a message's name is remembered. */
 const namedMs = 300_000;
@@ -61,39 +61,32 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema}`);
   // Nobody is at work yet: what a process that died had received is to be had again at once.
-  database.exec('UPDATE message SET hidden_until = 0 WHERE hidden_until > 0');
-  database.prepare('DELETE FROM message WHERE sent_at < ?').run(now() - keptMs);
-  database.exec('DELETE FROM message_group WHERE message NOT IN (SELECT id FROM message)');
+  database.exec('UPDATE queued SET hidden_until = 0 WHERE hidden_until > 0');
+  database.prepare('DELETE FROM queued WHERE sent_at < ?').run(now() - keptMs);
   const insert = database.prepare(
-    'INSERT INTO message (id, queue, body, sent_at, hidden_until) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO queued (id, queue, "group", body, sent_at, hidden_until) VALUES (?, ?, ?, ?, ?, ?)',
   );
-  const join = database.prepare('INSERT INTO message_group (message, name, n) VALUES (?, ?, ?)');
-  const leave = database.prepare('DELETE FROM message_group WHERE message = ?');
   const named = database.prepare('SELECT id FROM sent_name WHERE queue = ? AND name = ? AND at > ?');
   const name = database.prepare('INSERT OR REPLACE INTO sent_name (queue, name, id, at) VALUES (?, ?, ?, ?)');
   const forget = database.prepare('DELETE FROM sent_name WHERE at <= ?');
   const visible = database.prepare(
-    `SELECT id, body, receives, sent_at FROM message
-     LEFT JOIN message_group AS own ON own.message = message.id
-     WHERE queue = ? AND hidden_until <= ? AND ${isFirst} ORDER BY message.n LIMIT ?`,
+    `SELECT id, body, receives, sent_at FROM queued AS own
+     WHERE queue = ? AND hidden_until <= ? AND ${isFirst} ORDER BY n LIMIT ?`,
   );
-  const postpone = database.prepare('UPDATE message SET hidden_until = ? WHERE id = ? AND receives = ?');
-  const hide = database.prepare('UPDATE message SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
-  const bury = database.prepare('UPDATE message SET queue = ?, receives = 0 WHERE id = ?');
+  const postpone = database.prepare('UPDATE queued SET hidden_until = ? WHERE id = ? AND receives = ?');
+  const hide = database.prepare('UPDATE queued SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
+  const bury = database.prepare('UPDATE queued SET queue = ?, "group" = NULL, receives = 0 WHERE id = ?');
   const move = database.prepare(
-    'UPDATE message SET queue = ?, hidden_until = 0, receives = 0 WHERE queue = ?',
+    'UPDATE queued SET queue = ?, hidden_until = 0, receives = 0 WHERE queue = ?',
   );
-  const remove = database.prepare('DELETE FROM message WHERE id = ? AND receives = ?');
-  const count = database.prepare('SELECT count(*) AS count FROM message WHERE queue = ?');
+  const remove = database.prepare('DELETE FROM queued WHERE id = ? AND receives = ?');
+  const count = database.prepare('SELECT count(*) AS count FROM queued WHERE queue = ?');
   const next = database.prepare(
-    `SELECT min(hidden_until) AS at FROM message LEFT JOIN message_group AS own ON own.message = message.id
-     WHERE queue = ? AND ${isFirst}`,
+    `SELECT min(hidden_until) AS at FROM queued AS own WHERE queue = ? AND ${isFirst}`,
   );
   let forgotAtMs = 0;
-  const listeners = new Map<string, Set<() => void>>();
-  const tell = (queue: string) => {
-    for (const listener of listeners.get(queue) ?? []) listener();
-  };
+  /** Named by a queue, when a message of it may be had, or had at another time. */
+  const told = new EventEmitter();
 
   function take(
     queue: string,
@@ -104,7 +97,6 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     const receives = Number(row.receives) + 1;
     if (dead && receives > dead.mostReceives) {
       bury.run(dead.queue, id);
-      leave.run(id);
       return undefined;
     }
     hide.run(now() + hiddenMs, id);
@@ -112,14 +104,14 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     return { id, body: String(row.body), receives, sentAtMs: Number(row.sent_at), receipt };
   }
 
-  function put(queue: string, { body, group, deduplication, delayMs = 0 }: SentMessage): string {
-    const known =
-      deduplication === undefined ? undefined : named.get(queue, deduplication, now() - namedMs)?.id;
+  function put(queue: string, message: SentMessage): string {
+    const { MessageBody, MessageGroupId = null, MessageDeduplicationId: own, DelaySeconds } = message;
+    const known = own === undefined ? undefined : named.get(queue, own, now() - namedMs)?.id;
     if (known !== undefined) return String(known);
     const id = randomUUID();
-    const { lastInsertRowid } = insert.run(id, queue, body, now(), delayMs > 0 ? now() + delayMs : 0);
-    if (group !== undefined) join.run(id, `${queue} ${group}`, lastInsertRowid);
-    if (deduplication !== undefined) name.run(queue, deduplication, id, now());
+    const hiddenUntil = DelaySeconds ? now() + DelaySeconds * 1000 : 0;
+    insert.run(id, queue, MessageGroupId, MessageBody, now(), hiddenUntil);
+    if (own !== undefined) name.run(queue, own, id, now());
     return id;
   }
 
@@ -127,7 +119,7 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     /** @returns their ids */
     send(queue: string, messages: readonly SentMessage[]): string[] {
       const ids = together(database, () => messages.map((message) => put(queue, message)));
-      tell(queue);
+      told.emit(queue);
       return ids;
     },
     receive(queue: string, receiving: Receiving): StoredMessage[] {
@@ -142,35 +134,28 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     /** Takes a delivery; nothing when it has been delivered again since. */
     remove(receipt: string): void {
       const [queue = '', id = '', receives = ''] = receipt.split('/');
-      if (remove.run(id, Number(receives)).changes === 0) return;
-      leave.run(id);
       // Those behind it in its group are to be had now.
-      tell(queue);
+      if (remove.run(id, Number(receives)).changes > 0) told.emit(queue);
     },
     /** Keeps a delivery that is not taken from everybody for so long. */
     postpone(receipt: string, hiddenMs: number): void {
       const [queue = '', id = '', receives = ''] = receipt.split('/');
       postpone.run(now() + hiddenMs, id, Number(receives));
       // Whoever waits for the next message waits for another time now.
-      tell(queue);
+      told.emit(queue);
     },
     count: (queue: string) => Number(count.get(queue)?.count),
     /** Puts all messages of a queue into another, as if they had just been sent there. */
     move(from: string, to: string): void {
       move.run(to, from);
-      tell(to);
+      told.emit(to);
     },
     /** When the next message is to be had, in ms since the epoch; undefined when there is none. */
     nextAtMs(queue: string): number | undefined {
       const at = next.get(queue)?.at;
       return typeof at === 'number' ? at : undefined;
     },
-    /** @returns ends it */
-    onSend(queue: string, listener: () => void): () => void {
-      const all = listeners.get(queue) ?? new Set();
-      listeners.set(queue, all.add(listener));
-      return () => void all.delete(listener);
-    },
+    told,
     close: () => database.close(),
   };
 }

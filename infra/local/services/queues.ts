@@ -22,8 +22,35 @@ interface Following extends Pick<QueueDefinition, 'batchSize' | 'mostConcurrent'
  * then goes to the dead letters.
  */
 export function followQueue(following: Following): { stop(): Promise<void> } {
+  const { store, queue, deadLetters, batchSize, hiddenSeconds, mostReceives, mostConcurrent } = following;
+  const { consume, onFault } = following;
   const stopping = new AbortController();
-  const running = follow(following, stopping.signal);
+  const working = new Set<Promise<void>>();
+  const receiving = {
+    ...{ most: batchSize, hiddenMs: hiddenSeconds * 1000 },
+    dead: { queue: deadLetters, mostReceives },
+  };
+  const offer = async (messages: readonly StoredMessage[]) => {
+    const failures = (await consume(eventOf(queue, messages)))?.batchItemFailures ?? [];
+    const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
+    for (const { id, receipt } of messages) if (!failed.has(id)) store.remove(receipt);
+  };
+  // One receives for all that work: a message that is sent wakes nobody who finds nothing.
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const messages = store.receive(queue, receiving);
+      if (messages.length === 0) {
+        await untilSent(store, queue, stopping.signal);
+        continue;
+      }
+      const work = offer(messages)
+        .catch(onFault)
+        .finally(() => working.delete(work));
+      working.add(work);
+      if (working.size >= mostConcurrent) await Promise.race(working);
+    }
+    await Promise.all(working);
+  })();
   return {
     async stop() {
       stopping.abort();
@@ -32,45 +59,17 @@ export function followQueue(following: Following): { stop(): Promise<void> } {
   };
 }
 
-/** One receives for all that work: a message that is sent wakes nobody who finds nothing. */
-async function follow(following: Following, stopping: AbortSignal): Promise<void> {
-  const { store, queue, deadLetters, batchSize, hiddenSeconds, mostReceives, mostConcurrent } = following;
-  const working = new Set<Promise<void>>();
-  const receiving = {
-    ...{ most: batchSize, hiddenMs: hiddenSeconds * 1000 },
-    dead: { queue: deadLetters, mostReceives },
-  };
-  while (!stopping.aborted) {
-    const messages = store.receive(queue, receiving);
-    if (messages.length === 0) {
-      await untilSent(store, queue, stopping);
-      continue;
-    }
-    const work: Promise<void> = offer(following, messages)
-      .catch(following.onFault)
-      .finally(() => working.delete(work));
-    working.add(work);
-    if (working.size >= mostConcurrent) await Promise.race(working);
-  }
-  await Promise.all(working);
-}
-
-async function offer({ store, queue, consume }: Following, messages: readonly StoredMessage[]) {
-  const failures = (await consume(eventOf(queue, messages)))?.batchItemFailures ?? [];
-  const failed = new Set(failures.map(({ itemIdentifier }) => itemIdentifier));
-  for (const { id, receipt } of messages) if (!failed.has(id)) store.remove(receipt);
-}
-
 const longestWaitMs = 60_000;
 
 /** Until something is sent, or becomes visible again. */
 async function untilSent(store: QueueStore, queue: string, stopping: AbortSignal): Promise<void> {
   const sent = new AbortController();
-  const end = store.onSend(queue, () => sent.abort());
+  const wake = () => sent.abort();
+  store.told.once(queue, wake);
   const ms = Math.max(1, (store.nextAtMs(queue) ?? Number.POSITIVE_INFINITY) - Date.now());
   const signal = AbortSignal.any([sent.signal, stopping]);
   await pause(Math.min(ms, longestWaitMs), undefined, { signal }).catch(() => undefined);
-  end();
+  store.told.off(queue, wake);
 }
 
 /** As Lambda hands messages over. */

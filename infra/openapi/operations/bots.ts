@@ -18,7 +18,6 @@ import {
   type WordsOf,
 } from '../words.ts';
 
-const _unknown = refused('Not in this Project');
 const names = answersJson('SecretNames', 'The names; no value ever leaves');
 const hosts = answersJson('FetchHosts', 'Where Bots may fetch from');
 

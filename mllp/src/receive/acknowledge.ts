@@ -102,7 +102,7 @@ export function applicationReply(
 
 function written(message: MessageHeader | undefined, ackCode: AckCode, outcome: Outcome): Reply {
   const text = 'text' in outcome ? outcome.text : undefined;
-  return { code: ackCode, bytes: buildAck(message, { ackCode, text }) };
+  return { code: ackCode, bytes: buildAck(message, ackCode, text) };
 }
 
 function isAskedFor(condition: AckCondition, code: AckCode | ''): boolean {

@@ -24,8 +24,8 @@ const smallFrameBytes = 64 * 1024;
 export async function answerFrames(receiver: Receiver, socket: Socket, connection: Connection): Promise<End> {
   const decoder = new FrameDecoder(longestBodyBytes);
   const { stopping } = receiver;
-  let leave = () => {};
-  let isLarge = false;
+  /** Of a large frame: gives its place back. */
+  let leave: (() => void) | undefined;
   let frameBeganMs = 0;
   const tooSlow = new AbortController();
   const over = AbortSignal.any([stopping, tooSlow.signal]);
@@ -38,8 +38,8 @@ export async function answerFrames(receiver: Receiver, socket: Socket, connectio
       const answered = await answerFirst(receiver, connection, decoder);
       if (answered) {
         // From here on the message is held no more, however long its job takes.
-        leave();
-        isLarge = false;
+        leave?.();
+        leave = undefined;
         if ('end' in answered) return answered.end;
         const isTaken = !answered.job || (await followJob(receiver, connection, answered.job));
         if (!answered.isTaken || !isTaken) return stopping.aborted ? 'stopping' : 'acknowledgement not taken';
@@ -47,14 +47,12 @@ export async function answerFrames(receiver: Receiver, socket: Socket, connectio
         continue;
       }
       if (!decoder.isInside) frameBeganMs = performance.now();
-      if (!isLarge && decoder.heldBytes > smallFrameBytes) {
+      if (!leave && decoder.heldBytes > smallFrameBytes) {
         const askedAtMs = performance.now();
-        const entered = await receiver.largeFrames
+        leave = await receiver.largeFrames
           .enter(connection.peer, coming, connection.over)
           .catch(() => undefined);
-        if (!entered) return stopping.aborted ? 'stopping' : 'closed';
-        leave = entered;
-        isLarge = true;
+        if (!leave) return stopping.aborted ? 'stopping' : 'closed';
         frameBeganMs += performance.now() - askedAtMs;
       }
       const dueMs = frameBeganMs + silenceMs + (1000 * decoder.cameBytes) / leastBytesPerSecond;
@@ -67,7 +65,7 @@ export async function answerFrames(receiver: Receiver, socket: Socket, connectio
       else return decoder.isInside && chunk !== 'stopping' ? 'cut off inside a frame' : chunk;
     }
   } finally {
-    leave();
+    leave?.();
   }
 }
 

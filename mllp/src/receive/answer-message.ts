@@ -50,12 +50,6 @@ function kindOf(
   return 'not-run';
 }
 
-interface Incoming {
-  content: Buffer;
-  message: MessageHeader | undefined;
-  mode: AckMode;
-}
-
 export interface Answered {
   /** False when an acknowledgement could not be delivered. */
   isTaken: boolean;
@@ -80,7 +74,7 @@ export async function answerMessage(
   const handled = { controlId, bytes: content.length, startedAtMs: performance.now() };
   metrics.add('in_progress');
   try {
-    const told = await firstOutcome(receiver, connection, { content, message, mode });
+    const told = await firstOutcome(receiver, connection, content, message, wantsAcceptance(mode));
     const { outcome } = told;
     const reply = replyTo(message, mode, outcome);
     const isTaken = await deliver(receiver, connection, handled, { of: 'message', ...told, reply });
@@ -111,13 +105,14 @@ function modeOf({ settings }: Connection, message: MessageHeader | undefined): A
 async function firstOutcome(
   { service, timeoutMs }: Receiver,
   { settings: { bot }, gone, peer }: Connection,
-  { content, message, mode }: Incoming,
+  content: Buffer,
+  message: MessageHeader | undefined,
+  isAsync: boolean,
 ): Promise<Told> {
   if (!message) {
     const text = 'Not an HL7 v2 message: there is no MSH segment that names its separators';
     return { outcome: { kind: 'rejected', text }, attempts: 0 };
   }
-  const isAsync = wantsAcceptance(mode);
   const names = typeof bot === 'string' ? [bot] : [bot.system ?? '', bot.value];
   const purpose = [isAsync ? 'accept' : 'wait', ...names];
   const execution: Execution = {

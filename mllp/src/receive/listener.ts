@@ -25,24 +25,16 @@ async function serveConnection(
 ): Promise<void> {
   const { log, metrics } = receiver;
   const gone = new AbortController();
-  const over = new AbortController();
-  const end = () => over.abort();
-  receiver.stopping.addEventListener('abort', end, { once: true });
   socket.setKeepAlive(true, probeAfterMs).setNoDelay(true);
   // An error is followed by 'close', which is what counts.
-  socket
-    .on('error', () => undefined)
-    .once('close', () => {
-      gone.abort();
-      over.abort();
-    });
+  socket.on('error', () => undefined).once('close', () => gone.abort());
   const connection: Connection = {
     settings,
     listener,
     peer: withoutMapping(socket.remoteAddress ?? ''),
     number: ++connections,
     gone: gone.signal,
-    over: over.signal,
+    over: AbortSignal.any([gone.signal, receiver.stopping]),
     reply: (message) => writeAll(socket, encodeFrame(message), silenceMs),
   };
   const name = { listener, connection: connection.number, peer: connection.peer };
@@ -54,7 +46,6 @@ async function serveConnection(
     if (!wellEnded.has(reason)) metrics.add('broken_connections_total', { listener, reason });
     log(wellEnded.has(reason) ? 'info' : 'warn', 'disconnected', { ...name, reason });
   } finally {
-    receiver.stopping.removeEventListener('abort', end);
     metrics.add('connections', { listener }, -1);
     close(socket);
   }
@@ -85,7 +76,9 @@ export async function startListener(receiver: Receiver, settings: ListenerSettin
   };
   const serve = (socket: Socket) => {
     const served = serveConnection(receiver, socket, settings, name).catch((error: Error) => {
-      receiver.log('error', 'fault', { listener: name, error: error.name, at: placeOf(error) });
+      // Where in our code, without the error's text: that could quote a message.
+      const at = /\n\s*at (.*)/.exec(error.stack ?? '')?.[1];
+      receiver.log('error', 'fault', { listener: name, error: error.name, at });
       socket.destroy();
     });
     open.add(served);
@@ -129,11 +122,6 @@ export async function startListener(receiver: Receiver, settings: ListenerSettin
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
-}
-
-/** Where in our code, without the error's text: that could quote a message. */
-function placeOf({ stack }: Error): string | undefined {
-  return /\n\s*at (.*)/.exec(stack ?? '')?.[1];
 }
 
 async function tlsServer(

@@ -52,7 +52,6 @@ export interface Coming {
 export class LargeFrames {
   readonly #gate: Gate;
   readonly #held = new Map<Coming, { bytes: number; atMs: number }>();
-  #waiting = 0;
 
   constructor(gate: Gate) {
     this.#gate = gate;
@@ -60,12 +59,8 @@ export class LargeFrames {
 
   /** @returns what gives the place back. @throws the signal's reason when it ends the waiting */
   async enter(peer: string, coming: Coming, signal: AbortSignal): Promise<() => void> {
-    this.#waiting += 1;
     const timer = setInterval(() => this.#look(), lookEveryMs).unref();
-    const leave = await this.#gate.enter({ owner: peer, signal }).finally(() => {
-      this.#waiting -= 1;
-      clearInterval(timer);
-    });
+    const leave = await this.#gate.enter({ owner: peer, signal }).finally(() => clearInterval(timer));
     this.#note(coming);
     return () => {
       this.#held.delete(coming);
@@ -77,8 +72,8 @@ export class LargeFrames {
     this.#held.set(coming, { bytes: coming.bytes() ?? 0, atMs: performance.now() });
   }
 
+  /** While somebody waits. */
   #look(): void {
-    if (this.#waiting === 0) return;
     for (const [coming, before] of this.#held) {
       const lastedMs = performance.now() - before.atMs;
       if (lastedMs < pauseMs) continue;

@@ -58,8 +58,14 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
     execution: Execution,
     attempt: Attempt,
     read: (response: Response) => Promise<Value>,
-    headers?: Record<string, string>,
-  ) => call(executePath(execution.bot), execution.peer, post(execution, headers), attempt, read);
+    more: Record<string, string> = {},
+  ) => {
+    const { bot, content, key, peer } = execution;
+    const headers = { ...more, 'idempotency-key': key };
+    // No charset is said: the service reads MSH-18, as the bytes are the sender's own.
+    const request = { method: 'POST', body: content, contentType: hl7, headers };
+    return call(executePath(bot), peer, request, attempt, read);
+  };
 
   return {
     /** Runs the Bot and waits for it. */
@@ -78,12 +84,6 @@ export function connectService(baseUrl: string, tokens: AccessTokens, gate: Gate
         return response.status === 202 ? undefined : JSON.parse(text);
       }),
   };
-}
-
-/** No charset is said: the service reads MSH-18, as the bytes are the sender's own. */
-function post({ content, key }: Execution, headers: Record<string, string> = {}): ApiRequest {
-  const all = { ...headers, 'idempotency-key': key };
-  return { method: 'POST', body: content, contentType: hl7, headers: all };
 }
 
 async function jobIdOf(response: Response): Promise<string> {

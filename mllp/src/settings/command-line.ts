@@ -92,7 +92,9 @@ export function parseCommandLine(args: readonly string[], folder: string): Comma
   if (values.version) return { kind: 'version' };
   if (values.send !== undefined) {
     allowOnly(values, ofSend);
-    const settings = sayingOptions(() => readSendSettings(new Fields(sendFields(values)), folder));
+    const own = given(values, ({ of }, name) => of === 'send' || name === 'timeout');
+    const sent = { ...own, ...tlsFields(values) };
+    const settings = sayingOptions(() => readSendSettings(new Fields(sent), folder));
     return { kind: 'send', settings, files };
   }
   if (files.length > 0) throw new SettingsError('Files are sent with --send host:port');
@@ -102,7 +104,10 @@ export function parseCommandLine(args: readonly string[], folder: string): Comma
     return { kind, settings: fromFile(resolve(folder, String(values.config))) };
   }
   allowOnly(values, ofServe);
-  return { kind, settings: sayingOptions(() => readSettings(new Fields(serveFields(values)), folder)) };
+  const listener = { ...given(values, ({ of }) => of === 'listener'), ...tlsFields(values) };
+  // The same object as a file would hold.
+  const said = { ...given(values, ({ of }) => of === 'program'), listeners: [listener] };
+  return { kind, settings: sayingOptions(() => readSettings(new Fields(said), folder)) };
 }
 
 function fromFile(file: string): ServeSettings {
@@ -114,16 +119,6 @@ function fromFile(file: string): ServeSettings {
     throw new SettingsError(code ? `The settings cannot be read: ${code}` : 'The settings are not JSON');
   }
   return readSettings(new Fields(value), dirname(file));
-}
-
-/** The same object as a file would hold. */
-function serveFields(values: Options): object {
-  const listener = { ...given(values, ({ of }) => of === 'listener'), ...tlsFields(values) };
-  return { ...given(values, ({ of }) => of === 'program'), listeners: [listener] };
-}
-
-function sendFields(values: Options): object {
-  return { ...given(values, ({ of }, name) => of === 'send' || name === 'timeout'), ...tlsFields(values) };
 }
 
 function tlsFields(values: Options): object {

@@ -2,7 +2,6 @@ import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { allRoutes } from '../../../functions/routes.ts';
 import { type Demo, provisionDemo } from '../../../infra/local/demo-projects.ts';
 import { useHandlerEnvironment } from '../../../infra/local/environment.ts';
 import { handlerLoader } from '../../../infra/local/functions.ts';
@@ -64,7 +63,7 @@ export async function startStillStack(): Promise<StillStack> {
   const warm = handlerLoader();
   let current = warm;
   const load: Load = (name) => current(name);
-  const gateway = await startGateway({ port: 0, routes: allRoutes, loadHandler: load, timeouts, onFault });
+  const gateway = await startGateway({ port: 0, loadHandler: load, timeouts, onFault });
   const started: JobEvent[] = [];
   const jobs = invokeService({
     functionNames: [jobsFunction],
