@@ -5,6 +5,7 @@ import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import type { Table } from '../../shared/carry/table/table.ts';
+import { ConditionFailed } from '../../shared/carry/table/transact.ts';
 import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
 import { readTypeHistory } from '../../shared/records/read/history.ts';
@@ -244,3 +245,20 @@ function ordinaryPatient(n: number) {
   expect(indexKeys('p', { ...patient, id: 'x', meta }).size).toBe(25);
   return patient;
 }
+
+test('who meets the writes of others pays for the one that is written', async () => {
+  const { table } = stage.services;
+  let refused = 0;
+  const transact: Table['transact'] = (actions) =>
+    ++refused <= 6 ? Promise.reject(new ConditionFailed(['Basic'])) : table.transact(actions);
+  const once = async (units: number) => {
+    const budget = newBudget(units);
+    const services = { ...stage.services, table: meteredTable({ ...table, transact }, budget) };
+    const body = { resourceType: 'Basic', code: { text: 'x' } };
+    await carryOut(services, caller, [{ kind: 'create', type: 'Basic', body }]);
+    return budget.spent.writes;
+  };
+  const met = await once(1000);
+  expect(refused).toBe(7);
+  expect(met).toBe(await once(1000));
+});

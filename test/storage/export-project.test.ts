@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeExport } from '../../infra/local/operate/export.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
 import { keys, parseHead } from '../../shared/carry/table/keys.ts';
+import type { Table } from '../../shared/carry/table/table.ts';
 import { Later } from '../../shared/carry/work/queue.ts';
 import { callerOf } from '../../shared/identity/gate/access-token.ts';
 import { beginExport } from '../../shared/records/export/begin-export.ts';
@@ -23,8 +24,10 @@ import {
 } from '../../shared/records/export/export-job.ts';
 import { goOn, inFiles, moveExport } from '../../shared/records/export/go-on.ts';
 import { inPages, notesInMemory } from '../../shared/records/export/page.ts';
+import { typeShards, versionsOfType } from '../../shared/records/export/versions-of-type.ts';
 import { exportPages } from '../../shared/records/export/walk.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
+import type { Write } from '../../shared/records/write/write.ts';
 import { isResourceType, resourceTypes } from '../../shared/store/index/registry.ts';
 import { actionsOf, createActions, deleteChange, updateChange } from '../../shared/store/items/change.ts';
 import { isStanding } from '../../shared/store/items/content.ts';
@@ -500,4 +503,44 @@ test('that has not ended within a day does not hold up the next', async () => {
   await expect(begin()).rejects.toMatchObject({ kind: 'throttled' });
   stage.clock.nowMs += 1;
   await expect(begin()).resolves.toEqual(expect.any(String));
+});
+
+test('a resource is exported though its change, which was on its way, comes where was read already', async () => {
+  const caller = await newProject(stage);
+  const { services, clock } = stage;
+  const nowMs = clock.nowMs;
+  const write = async (atMs: number, change: Write) => {
+    clock.nowMs = atMs;
+    const [outcome] = await carryOut(services, caller, [change]);
+    return outcome?.resource?.id ?? '';
+  };
+  const create = (atMs: number) =>
+    write(atMs, { kind: 'create', type: 'Basic', body: { resourceType: 'Basic', code: { text: 'x' } } });
+  const id = await create(nowMs);
+  // Some are beside it in its partition.
+  const others: string[] = [];
+  for (let n = 0; n < 60; n += 1) others.push(await create(nowMs + 9_950));
+  const body = { resourceType: 'Basic', id, code: { text: 'y' } };
+  let isLate = false;
+  const table: Table = {
+    ...services.table,
+    read: async (...of) => {
+      // The heads of the page with the first of its versions.
+      if (!isLate && JSON.stringify(of).includes(id)) {
+        isLate = true;
+        await write(nowMs + 9_900, { kind: 'update', type: 'Basic', id, body });
+      }
+      return services.table.read(...of);
+    },
+  };
+  const source = { table, project: caller.project, notes: notesInMemory() };
+  const until = new Date(nowMs + 10_000).toISOString();
+  const wanted = { ...patients, types: ['Basic'], until };
+  const found: string[] = [];
+  for (let shard = 0; shard < typeShards; shard += 1)
+    for await (const { lines } of versionsOfType(source, wanted, { type: 'Basic', shard }, undefined))
+      found.push(...lines.map(({ text }) => JSON.parse(text)).map((one) => `${one.id} ${one.code.text}`));
+  clock.nowMs = nowMs;
+  expect(isLate).toBe(true);
+  expect(found.sort()).toEqual([`${id} y`, ...others.map((one) => `${one} x`)].sort());
 });

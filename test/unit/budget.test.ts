@@ -166,6 +166,13 @@ test('whoever takes too long is refused, whatever it costs', () => {
   expect([isLeft(budget, 0), isLeft(budget.untold(), 0)]).toEqual([false, false]);
 });
 
+test('what was spent for nothing is there again', () => {
+  const budget = newBudget(10);
+  budget.spend('writes', 8);
+  budget.giveBack('writes', 8);
+  expect([budget.units, isLeft(budget, 10), isLeft(budget, 11)]).toEqual([0, true, false]);
+});
+
 test('the CPU is measured of a request that has its thread to itself', () => {
   const first = startCpuClock();
   busyFor(30);

@@ -68,6 +68,8 @@ export function startCpuClock(): { cpuMs(): number; stop(): void } {
 export interface Budget {
   /** @throws {Refusal} too-costly, saying what to change; nothing of `amount` has been done then */
   spend(cost: Cost, amount: number): void;
+  /** Takes back what was spent for nothing. */
+  giveBack(cost: Cost, amount: number): void;
   /** Refuses like `spend`, and spends nothing: before work of several steps. @throws {Refusal} too-costly */
   require(cost: Cost, amount: number): void;
   /** Gives it so many units in all, unless it had more from the beginning. */
@@ -121,6 +123,10 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
       return typedKeys(spent).reduce((sum, cost) => sum + prices[cost] * spent[cost], 0);
     },
     require,
+    giveBack(cost, amount) {
+      left += prices[cost] * amount;
+      spent[cost] -= amount;
+    },
     raiseTo(least) {
       left += Math.max(0, least - total) * (1 + more);
       total = Math.max(total, least);

@@ -1,5 +1,6 @@
 import type { Budget } from './budget.ts';
 import type { Table } from './table.ts';
+import { ConditionFailed } from './transact.ts';
 
 /** Items that are counted for the price of one that is read. */
 const countedTogether = 100;
@@ -11,9 +12,13 @@ const keysTogether = 10;
  * it is done where the number is known.
  */
 export function meteredTable(table: Table, budget: Budget): Table {
-  const writing = <T>(items: number, write: () => T): T => {
+  const writing = <T>(items: number, write: () => Promise<T>): Promise<T> => {
     budget.spend('writes', items);
-    return write();
+    // Others were faster: nothing was written, and what the next attempt takes is for one write.
+    return write().catch((error: unknown) => {
+      if (error instanceof ConditionFailed) budget.giveBack('writes', items);
+      throw error;
+    });
   };
   const querying = async <Page>(query: () => Promise<Page>, itemsOf: (page: Page) => number) => {
     budget.spend('queries', 1);

@@ -32,7 +32,8 @@ interface TypeShard {
 /**
  * The resources of a type as they stood at `until`: of the entries of its history, one for each version, those that
  * are the newest by then. A write that comes meanwhile adds an entry behind `until` and takes none away, so wherever
- * this goes on it finds the same.
+ * this goes on it finds the same. One that was on its way at `until` may add its entry where it has been read already: that
+ * version comes with the one before it.
  */
 export async function* versionsOfType(
   source: ExportSource,
@@ -43,9 +44,17 @@ export async function* versionsOfType(
   const keyOfHead = ({ id }: Entry) => keys.resource(source.project, of.type, id);
   for await (const entries of entriesOf(source, wanted, of, after)) {
     const heads = await source.table.read(entries.map(keyOfHead));
+    const last = entries.at(-1)?.sk ?? '';
+    const listed = new Set(entries.map(({ versionId }) => versionId));
     for (const entry of entries) {
       const head = heads.get(keyOfHead(entry));
-      yield { lines: head ? await linesOfEntry(source, wanted, entry, head) : [], after: entry.sk };
+      const lines = head ? await linesOfEntry(source, wanted, entry, head) : [];
+      const newest = head && (await newestAt(source, wanted, entry, head));
+      if (newest && newest.sk <= last && !listed.has(newest.versionId)) {
+        listed.add(newest.versionId);
+        lines.push(...(await linesOfEntry(source, wanted, newest, head)));
+      }
+      yield { lines, after: entry.sk };
     }
   }
 }
@@ -85,7 +94,7 @@ async function linesOfEntry(
 ): Promise<ExportLine[]> {
   const { type, id, versionId } = entry;
   const isHead = head.versionId === versionId;
-  const isNewest = isHead || (await newestAt(source, wanted, entry, head)) === versionId;
+  const isNewest = isHead || (await newestAt(source, wanted, entry, head))?.versionId === versionId;
   if (!isNewest && !wanted.history) return [];
   const item = isHead ? head : await versionOf(source, entry, head);
   if (!item) return [];
@@ -98,7 +107,7 @@ async function linesOfEntry(
 }
 
 /** Of each export, of resources that have changed since it began: the version that was the newest then. */
-const newestOf = new WeakMap<ExportSource, Map<string, Promise<unknown>>>();
+const newestOf = new WeakMap<ExportSource, Map<string, Promise<Entry | undefined>>>();
 
 /** The version of a resource that was the newest at `until`: looked for once, however many versions it has. */
 function newestAt(
@@ -106,19 +115,24 @@ function newestAt(
   { until }: ExportScope,
   { type, id }: Entry,
   head: Item,
-): Promise<unknown> {
-  if (String(head.lastUpdated) <= until) return Promise.resolve(head.versionId);
-  const known = newestOf.get(source) ?? new Map<string, Promise<unknown>>();
+): Promise<Entry | undefined> {
+  const entryOf = ({ lastUpdated, versionId }: Item): Entry => {
+    const at = { type, id, lastUpdated: String(lastUpdated), versionId: String(versionId) };
+    return { ...at, sk: historyIndex.key(source.project, at).sk };
+  };
+  if (String(head.lastUpdated) <= until) return Promise.resolve(entryOf(head));
+  const known = newestOf.get(source) ?? new Map<string, Promise<Entry | undefined>>();
   newestOf.set(source, known);
-  const newest = known.get(`${type}/${id}`) ?? findNewest(source, until, head);
+  const newest =
+    known.get(`${type}/${id}`) ?? findNewest(source, until, head).then((item) => item && entryOf(item));
   known.set(`${type}/${id}`, newest);
   return newest;
 }
 
-async function findNewest({ table }: ExportSource, until: string, head: Item): Promise<unknown> {
+async function findNewest({ table }: ExportSource, until: string, head: Item): Promise<Item | undefined> {
   // Whether one counts is known by those after it.
   for await (const { item } of listVersions(table, head, { expected: String(head.versionId) })) {
-    if (String(item.lastUpdated) <= until) return item.versionId;
+    if (String(item.lastUpdated) <= until) return item;
   }
   return undefined;
 }
