@@ -103,11 +103,9 @@ function SecondFactorCard() {
       ) : (
         <>
           <p>You sign in with your password alone. An authenticator app makes sure that it is you.</p>
-          <div>
-            <Button kind="primary" onPress={() => setWanted(true)}>
-              Set one up
-            </Button>
-          </div>
+          <Button kind="primary" onPress={() => setWanted(true)}>
+            Set one up
+          </Button>
         </>
       )}
     </Card>

@@ -4,7 +4,7 @@ import { idIn, nextOf, type Picked, resourcesIn } from '../api/fhir.ts';
 import { useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { profileType } from '../members/invitation.ts';
-import { ActionButton, Badge, Button, counted, Empty, Failure, Moment, Notice } from '../ui/basics.tsx';
+import { ActionButton, Badge, Button, counted, Failure, Moment, Notice } from '../ui/basics.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { SearchField, Select, TextField } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
@@ -55,7 +55,7 @@ function AuditList({ filters, onWho }: AuditListProps) {
       pages={pages}
       label="Audit log"
       row={(event) => <AuditRow event={event} />}
-      empty={<Empty title="Nothing of this kind yet" />}
+      empty="Nothing of this kind yet"
     />
   );
 }

@@ -5,7 +5,7 @@ import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import type { Failures } from '../overview/attention.ts';
 import { TriggersTab } from '../triggers/triggers-tab.tsx';
-import { ButtonLink, counted, Empty, Loading, Moment } from '../ui/basics.tsx';
+import { ButtonLink, counted, Loading, Moment } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { FormCard, useForm } from '../ui/form.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
@@ -25,11 +25,8 @@ export function BotsPage() {
         pages={pages}
         label="Bots"
         row={(bot) => <BotRow bot={bot} runs={runs} />}
-        empty={
-          <Empty title="No Bots yet">
-            <p>A Bot is code of yours that runs when a message arrives.</p>
-          </Empty>
-        }
+        empty="No Bots yet"
+        hint="A Bot is code of yours that runs when a message arrives."
       />
     </Page>
   );
@@ -129,7 +126,7 @@ export function BotPage({ id }: { id: string }) {
                 Versions: <VersionsTab bot={bot} />,
                 Secrets: <SecretsTab bot={bot} />,
                 Executions: <ExecutionsTab bot={bot} />,
-                Settings: <SettingsTab bot={bot} onChange={loaded.reload} />,
+                Settings: <SettingsTab bot={bot} />,
                 Delete: (
                   <DeleteResource resource={bot} name={bot.name ?? 'this Bot'} then="/bots">
                     <li>It cannot be executed any more; senders are answered that it is not there.</li>

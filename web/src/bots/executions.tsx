@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../shared/base/values.ts';
 import { entriesOf, partsOf } from '../api/fhir.ts';
 import { type Api, useApi, useReloading } from '../api/use-api.ts';
 import { type LoadedPage, useAddress, usePages } from '../api/use-pages.ts';
-import { Badge, Button, Empty, Moment } from '../ui/basics.tsx';
+import { Badge, Button, Moment } from '../ui/basics.tsx';
 import { Select, Switch, TextField, useSettled } from '../ui/fields.tsx';
 import { PagedRows } from '../ui/lists.tsx';
 import { LogView } from './run-log.tsx';
@@ -32,14 +32,12 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
           Live
         </Switch>
       </fieldset>
-      <div>
-        <Button onPress={pages.reload}>Refresh</Button>
-      </div>
+      <Button onPress={pages.reload}>Refresh</Button>
       <PagedRows
         label="Executions"
         pages={pages}
         keyOf={({ id }) => id}
-        empty={<Empty title={isNarrowed ? 'No runs match these filters' : 'It has not run yet'} />}
+        empty={isNarrowed ? 'No runs match these filters' : 'It has not run yet'}
         row={(execution) => (
           <ExecutionRow execution={execution} onRequester={() => change({ by: execution.requester })} />
         )}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
 import { entriesOf, partsOf } from '../api/fhir.ts';
 import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
-import { Badge, Button, Empty, Failure, Loading, Moment, Notice, Output } from '../ui/basics.tsx';
+import { Badge, Button, Failure, Loading, Moment, Notice, Output } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { Rows } from '../ui/lists.tsx';
 
@@ -31,7 +31,7 @@ export function VersionsTab({ bot }: { bot: Bot }) {
             label="Versions"
             of={versions}
             keyOf={({ hash, deployed, isCurrent }) => `${hash} ${deployed} ${isCurrent}`}
-            empty={<Empty title="Nothing is deployed" />}
+            empty="Nothing is deployed"
             row={(version) => (
               <VersionRow
                 botId={bot.id ?? ''}

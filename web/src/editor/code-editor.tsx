@@ -2,19 +2,16 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { errorText } from '../../../shared/base/values.ts';
 import { messageOf } from '../api/use-api.ts';
 import { Notice } from '../ui/basics.tsx';
-import type { Checks, MountedEditor } from './mount-editor.ts';
+import type { EditorOptions, MountedEditor } from './mount-editor.ts';
 
-interface Props {
-  /** What it begins with, once it is there; a new `key` begins anew. */
-  text: string;
-  language: 'typescript' | 'json';
-  label: string;
-  onChange(text: string): void;
+interface Props extends Omit<EditorOptions, 'host'> {
   handle?: RefObject<MountedEditor | undefined>;
-  checks?: Checks;
 }
 
-/** Text with highlighting. The editor is fetched when the first one is shown. */
+/**
+ * Text with highlighting. The editor is fetched when the first one is shown.
+ * @param props.text what it begins with, once it is there; a new `key` begins anew
+ */
 export function CodeEditor({ text, language, label, onChange, handle, checks }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const latest = useRef({ text, onChange, checks });

@@ -1,6 +1,6 @@
 import type { Bundle, ProjectMembership } from '@medplum/fhirtypes';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
-import { Badge, ButtonLink, Card, Empty, Loading, Moment } from '../ui/basics.tsx';
+import { Badge, ButtonLink, Card, Loading, Moment } from '../ui/basics.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 import { type AllAttention, type Attention, loadAttention } from './attention.ts';
@@ -31,14 +31,8 @@ function Items({ items, missing }: AllAttention) {
         label="Needs attention"
         of={items}
         keyOf={({ kind, href }) => `${kind} ${href}`}
-        empty={
-          <Empty title="Nothing needs your attention">
-            <p>
-              Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire
-              within two days, API keys that were never used, and emergency access of the last 30 days.
-            </p>
-          </Empty>
-        }
+        empty="Nothing needs your attention"
+        hint="Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire within two days, API keys that were never used, and emergency access of the last 30 days."
         row={({ kind, name, what, at, href }) => (
           <Row
             title={name}

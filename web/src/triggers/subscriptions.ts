@@ -42,7 +42,7 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
       .map((valueCode) => ({ url: base + interactionName, valueCode })),
     ...(expression ? [{ url: base + expressionName, valueString: expression }] : []),
   ];
-  return api.send('POST', 'fhir/R4/Subscription', {
+  return api.change('POST', 'fhir/R4/Subscription', {
     resourceType: 'Subscription',
     status: 'active',
     reason,
@@ -55,7 +55,7 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
 /** On or off; on again also after an error. @throws a change by others meanwhile too */
 export function setStatus(api: Api, { id, meta }: Subscription, status: 'active' | 'off'): Promise<unknown> {
   const patch = [{ op: 'replace', path: '/status', value: status }];
-  return api.send('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
+  return api.change('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
 }
 
 /** "When a Patient is created or changed" */
