@@ -12,7 +12,7 @@ import { PagedList, Row } from '../ui/lists.tsx';
 import { DeleteResource, Page, Tabs } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
 import { ExecutionsTab } from './executions.tsx';
-import { SecretsTab, SettingsTab } from './settings-tab.tsx';
+import { SecretsOf, SettingsTab } from './settings-tab.tsx';
 import { VersionsTab } from './versions.tsx';
 import { Workbench } from './workbench.tsx';
 
@@ -110,6 +110,7 @@ export function NewBotPage() {
 
 /** One Bot: its code, a console that runs it, its versions, secrets and executions. */
 export function BotPage({ id }: { id: string }) {
+  const { admin } = useApi();
   const loaded = useGet<Bot>(`fhir/R4/Bot/${encodeURIComponent(id)}`);
   return (
     <Page title={loaded.value?.name ?? 'Bot'} back={{ label: 'All Bots', href: '/bots' }}>
@@ -124,7 +125,7 @@ export function BotPage({ id }: { id: string }) {
                 Workbench: <Workbench bot={bot} />,
                 Triggers: <TriggersTab bot={bot} />,
                 Versions: <VersionsTab bot={bot} />,
-                Secrets: <SecretsTab bot={bot} />,
+                Secrets: <SecretsOf path={`${admin}/bot/${bot.id}/secrets`} />,
                 Executions: <ExecutionsTab bot={bot} />,
                 Settings: <SettingsTab bot={bot} />,
                 Delete: (

@@ -125,13 +125,10 @@ interface Secret {
   valueString?: string;
 }
 
-/** Values that the Bot gets as `event.secrets`. They can be replaced and taken away, never read. */
-export function SecretsTab({ bot }: { bot: Bot }) {
-  const { admin } = useApi();
-  return <SecretsOf path={`${admin}/bot/${bot.id}/secrets`} />;
-}
-
-/** Those of a Bot, or of all Bots of the Project. @param props.path of the API */
+/**
+ * Values that a Bot, or each of the Project's, gets as `event.secrets`. They can be replaced and taken away, never read.
+ * @param props.path of the API
+ */
 export function SecretsOf({ path }: { path: string }) {
   return (
     <Loading of={useGet<Secret[]>(path)}>{(secrets) => <Secrets path={path} secrets={secrets} />}</Loading>

@@ -87,18 +87,12 @@ function Steps({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-interface Step {
-  title: string;
-  why: string;
-  href: string;
-  deed: string;
-  isDone: boolean;
-}
+type Step = Awaited<ReturnType<typeof loadSteps>>[number];
 
 const people = 'Practitioner,Patient,RelatedPerson';
 
 /** What is done first, in its order, and what of it is done. Two requests. */
-async function loadSteps(api: Api, signal: AbortSignal): Promise<Step[]> {
+async function loadSteps(api: Api, signal: AbortSignal) {
   const types = ['AccessPolicy', 'Bot', 'ClientApplication'];
   const [batch, members] = await Promise.all([
     api.send<Bundle<Bundle>>('POST', 'fhir/R4', {

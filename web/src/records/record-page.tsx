@@ -123,9 +123,8 @@ function Version({ version, before, isFirst, isNewest }: Props) {
 
 /** Who has looked at a Patient and at what is about them. @param patient `Patient/<id>` */
 function SeenTab({ patient }: { patient: string }) {
-  const loaded = useGet<{ auditReads: boolean }>(useApi().admin);
   return (
-    <Loading of={loaded}>
+    <Loading of={useGet<{ auditReads: boolean }>(useApi().admin)}>
       {({ auditReads }) => (auditReads ? <SeenList patient={patient} /> : <AskTheLog patient={patient} />)}
     </Loading>
   );
