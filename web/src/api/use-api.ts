@@ -17,26 +17,13 @@ import {
 import { hasEnded } from '../session/session.ts';
 import { endedNotice, useSession, useSessionState } from '../session/session-context.tsx';
 
-export interface Api {
-  /** `admin/projects/<id>` of this Project. */
-  admin: string;
-  get<T>(path: string, signal?: AbortSignal): Promise<T>;
-  /**
-   * JSON in, JSON out; with PATCH the body is a JSON Patch.
-   * @param versionId of the resource as it was read: refused when somebody else has changed it since
-   */
-  send<T>(method: string, path: string, body?: unknown, versionId?: string): Promise<T>;
-  /** As `send`; then what is shown around is loaded again. */
-  change: Api['send'];
-  /** The answer as it came. @throws {OperationOutcomeError} */
-  fetch(path: string, request?: ApiRequest, signal?: AbortSignal): Promise<Response>;
-}
+export type Api = ReturnType<typeof useApi>;
 
 /** Loads again all that is shown around, as each Loading provides. */
 export const ReloadAround = createContext(() => {});
 
 /** The API as the person who is signed in. A session that the service has ended ends here too. */
-export function useApi(): Api {
+export function useApi() {
   const { portico, me } = useSession();
   const { end } = useSessionState();
   const reload = useContext(ReloadAround);
@@ -49,6 +36,10 @@ export function useApi(): Api {
         throw error;
       }
     };
+    /**
+     * JSON in, JSON out; with PATCH the body is a JSON Patch.
+     * @param versionId of the resource as it was read: refused when somebody else has changed it since
+     */
     const send = async <T>(method: string, path: string, body?: unknown, versionId?: string) => {
       const contentType = method === 'PATCH' ? 'application/json-patch+json' : 'application/json';
       const headers: Record<string, string> = versionId ? { 'if-match': `W/"${versionId}"` } : {};
@@ -57,15 +48,18 @@ export function useApi(): Api {
       return (text ? JSON.parse(text) : undefined) as T;
     };
     return {
+      /** `admin/projects/<id>` of this Project. */
       admin: `admin/projects/${encodeURIComponent(me.project.id)}`,
       get: async <T>(path: string, signal?: AbortSignal): Promise<T> =>
         (await fetchAs(path, {}, signal)).json(),
       send,
+      /** As `send`; then what is shown around is loaded again. */
       async change<T>(...request: Parameters<typeof send>) {
         const answer = await send<T>(...request);
         reload();
         return answer;
       },
+      /** The answer as it came. @throws {OperationOutcomeError} */
       fetch: fetchAs,
     };
   }, [portico, me, end, reload]);
@@ -115,18 +109,14 @@ function duration(seconds: number): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 
-export interface ActionState<Input = void> {
-  /** Does it once: while it runs, calls are ignored. */
-  run(input: Input): Promise<void>;
-  isBusy: boolean;
+export type ActionState<Input = void> = ReturnType<typeof useAction<Input>>;
+
+interface Said {
   /** What went wrong, without what stands at a field. */
   message: string | undefined;
   /** By field, as the service names it. */
   fieldErrors: Record<string, string>;
-  clear(): void;
 }
-
-type Said = Pick<ActionState, 'message' | 'fieldErrors'>;
 
 const nothing: Said = { message: undefined, fieldErrors: {} };
 
@@ -134,10 +124,11 @@ const nothing: Said = { message: undefined, fieldErrors: {} };
 export function useAction<Input = void>(
   act: (input: Input) => Promise<unknown>,
   fields: readonly string[] = [],
-): ActionState<Input> {
+) {
   const [isBusy, setBusy] = useState(false);
   const [said, setSaid] = useState(nothing);
   const running = useRef(false);
+  /** Does it once: while it runs, calls are ignored. */
   const run = async (input: Input) => {
     if (running.current) return;
     running.current = true;

@@ -67,7 +67,15 @@ async function openSession(id: string, first?: Tokens): Promise<Session> {
   const idle = idleWatch(use, auth.renew);
   const emergency = emergencyWatch();
   const again = signInAgain();
-  const portico = again.heeding(emergency.heeding(idle.heeding(createPortico({ baseUrl, auth }))));
+  const api = createPortico({ baseUrl, auth });
+  const portico = again.heeding({
+    ...api,
+    async fetch(path, ...how) {
+      const answer = await api.fetch(path, ...how);
+      for (const watch of [idle, emergency]) watch.heed(path, answer);
+      return answer;
+    },
+  });
   const answer = await portico.fetch('auth/me');
   const me = (await answer.json()) as Me;
   return { id, portico, me, emergency, again, idle, endForIdleness: auth.endForIdleness };
