@@ -149,23 +149,14 @@ export function useAction<Input = void>(
 }
 
 /** Something that is loaded, and how that stands. */
-export interface Loaded<T> {
-  /** What was loaded last stays while it is loaded again, and when that fails. */
-  value: T | undefined;
-  isLoading: boolean;
-  message: string | undefined;
-  reload(): void;
-}
+export type Loaded<T> = Omit<ReturnType<typeof useLoad<T>>, 'key'>;
 
 /**
  * Loads something when the page opens, and whenever the key is another.
  * @param before what is shown until it is loaded
  */
-export function useLoad<T>(
-  key: string,
-  load: (signal: AbortSignal) => Promise<T>,
-  before?: T | undefined,
-): Loaded<T> {
+export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>, before?: T | undefined) {
+  // What was loaded last stays while it is loaded again, and when that fails.
   const begun = { key, value: before, isLoading: true, message: undefined as string | undefined };
   const [loaded, setLoaded] = useState(begun);
   const [round, setRound] = useState(0);
@@ -187,7 +178,7 @@ export function useLoad<T>(
 }
 
 /** Loads what stands at a path of the API. */
-export function useGet<T>(path: string): Loaded<T> {
+export function useGet<T>(path: string) {
   const { get } = useApi();
   return useLoad<T>(path, (signal) => get<T>(path, signal));
 }

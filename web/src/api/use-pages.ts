@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter';
 import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
 import { nextOf, resourcesIn } from './fhir.ts';
-import { type Loaded, useAction, useApi, useLoad } from './use-api.ts';
+import { useAction, useApi, useLoad } from './use-api.ts';
 
 let isBack = false;
 
@@ -82,11 +82,7 @@ export interface LoadedPage<T> {
   total?: number | undefined;
 }
 
-export interface Pages<T> extends Loaded<T[]> {
-  total: number | undefined;
-  /** There is no more when undefined. */
-  loadMore: (() => void) | undefined;
-}
+export type Pages<T> = ReturnType<typeof usePages<T>>;
 
 interface Memory<T> {
   before?: LoadedPage<T> | undefined;
@@ -101,7 +97,7 @@ export function usePages<T>(
   key: string,
   read: (next: string | undefined, signal?: AbortSignal) => Promise<LoadedPage<T>>,
   memory?: Memory<T>,
-): Pages<T> {
+) {
   const readFirst = async (signal: AbortSignal) => {
     const page = await read(undefined, signal);
     if (!signal.aborted) memory?.onSeen(page, false);
@@ -129,15 +125,14 @@ export function usePages<T>(
     total: page?.total,
     isLoading: first.isLoading || more.isBusy,
     message: first.message ?? more.message,
+    /** There is no more when undefined. */
     loadMore: next === undefined ? undefined : () => void more.run(next),
     reload,
   };
 }
 
 /** A searchset of the API. */
-export interface SearchPages<R extends Resource> extends Pages<R> {
-  path: string;
-}
+export type SearchPages<R extends Resource> = ReturnType<typeof useSearch<R>>;
 
 /** What was loaded of each list, in memory and of this session only: the way back finds it again. */
 const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
@@ -146,7 +141,7 @@ const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
  * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
  * @param path of the first page
  */
-export function useSearch<R extends Resource>(path: string): SearchPages<R> {
+export function useSearch<R extends Resource>(path: string) {
   const { get } = useApi();
   const session = useSession();
   const [before] = useState(() =>

@@ -4,7 +4,7 @@ import { idIn, nextOf, type Picked, resourcesIn } from '../api/fhir.ts';
 import { useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { profileType } from '../members/invitation.ts';
-import { ActionButton, Badge, Button, counted, Failure, Moment, Notice } from '../ui/basics.tsx';
+import { ActionButton, Badge, Button, counted, Failure, Moment, Notice, number } from '../ui/basics.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { SearchField, Select, TextField } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
@@ -62,7 +62,6 @@ function AuditList({ filters, onWho }: AuditListProps) {
 
 const mostEntries = 10_000;
 const pageOf = 500;
-const number = new Intl.NumberFormat();
 
 function AuditDownload({ filters }: { filters: AuditFilters }) {
   const api = useApi();

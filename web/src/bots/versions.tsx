@@ -134,14 +134,11 @@ function Shown({ botId, hash, isDiff }: { botId: string; hash: string; isDiff: b
   );
 }
 
-export interface Source {
-  text: string;
-  /** Its ending says which language and which kind of module it is. */
-  filename: string;
-}
+/** Its file's ending says which language and which kind of module it is. */
+export type Source = Awaited<ReturnType<typeof readSource>>;
 
 /** The source that the Bot names, which is a Binary; empty when it names none. */
-export async function readSource(api: Api, botId: string, signal?: AbortSignal): Promise<Source> {
+export async function readSource(api: Api, botId: string, signal?: AbortSignal) {
   const bot = await api.get<Bot>(`fhir/R4/Bot/${botId}`, signal);
   const { url, title = 'index.ts' } = bot.sourceCode ?? {};
   const id = /Binary\/([\w.-]+)$/.exec(url ?? '')?.[1];

@@ -3,16 +3,8 @@ import { useSession, useSessionState } from '../session/session-context.tsx';
 import { Button, Moment, Notice } from '../ui/basics.tsx';
 import { type Draft, hasKept, isSame, keptInputsOf, readDraft, removeDraft, writeDraft } from './drafts.ts';
 
-export interface DraftState<T> {
-  /** What to begin with: the draft, or what is saved. */
-  begin: T;
-  found: Draft<T> | undefined;
-  /** Keeps what was typed; what equals the saved one needs no draft. */
-  keep(value: T): void;
-  /** After saving: this is what is saved now. */
-  saved(value: T): void;
-  discard(): void;
-}
+/** Work that can be saved: `begin` is what to begin with, the draft that was `found` or what is saved. */
+export type DraftState<T extends object> = NonNullable<ReturnType<typeof useDraft<T>>>;
 
 interface Writing<T> {
   next: T | undefined;
@@ -59,15 +51,18 @@ function useDraft<T extends object>(name: string, savedNow: T) {
     writing.current.isForgotten = true;
     removeDraft(session, name);
   };
-  const draft: DraftState<T> | undefined = begun && {
+  if (!begun) return undefined;
+  return {
     ...begun,
-    keep(value) {
+    /** Keeps what was typed; what equals the saved one needs no draft. */
+    keep(value: T) {
       latest.current = value;
       if (isSame(value, base.current)) return forget();
       writing.current.next = value;
       void write();
     },
-    saved(value) {
+    /** After saving: this is what is saved now. */
+    saved(value: T) {
       base.current = value;
       // What was typed while it was being saved is not.
       if (latest.current === undefined || isSame(latest.current, value)) forget();
@@ -83,10 +78,9 @@ function useDraft<T extends object>(name: string, savedNow: T) {
       setBegun(({ round } = begun) => ({ begin: base.current, found: undefined, round: round + 1 }));
     },
   };
-  return { draft, round: begun?.round };
 }
 
-interface DraftedProps<T> {
+interface DraftedProps<T extends object> {
   name: string;
   savedNow: T;
   isNew?: boolean;
@@ -95,9 +89,9 @@ interface DraftedProps<T> {
 
 /** Work on something that can be saved: what was typed and never saved is found again, and said to be that. */
 export function Drafted<T extends object>({ name, savedNow, isNew = false, children }: DraftedProps<T>) {
-  const { draft, round } = useDraft(name, savedNow);
+  const draft = useDraft(name, savedNow);
   if (!draft) return null;
-  const { found, discard } = draft;
+  const { found, discard, round } = draft;
   return (
     <>
       {found && (

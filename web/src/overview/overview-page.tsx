@@ -1,4 +1,5 @@
 import type { Bundle, ProjectMembership } from '@medplum/fhirtypes';
+import { profileTypes } from '../../../shared/base/resource.ts';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
 import { Badge, ButtonLink, Card, Loading, Moment } from '../ui/basics.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
@@ -89,8 +90,6 @@ function Steps({ steps }: { steps: readonly Step[] }) {
 
 type Step = Awaited<ReturnType<typeof loadSteps>>[number];
 
-const people = 'Practitioner,Patient,RelatedPerson';
-
 /** What is done first, in its order, and what of it is done. Two requests. */
 async function loadSteps(api: Api, signal: AbortSignal) {
   const types = ['AccessPolicy', 'Bot', 'ClientApplication'];
@@ -99,7 +98,10 @@ async function loadSteps(api: Api, signal: AbortSignal) {
       ...{ resourceType: 'Bundle', type: 'batch' },
       entry: types.map((type) => ({ request: { method: 'GET', url: `${type}?_count=1&_elements=id` } })),
     }),
-    api.get<Bundle<ProjectMembership>>(`${api.admin}/members?profile-type=${people}&_count=2`, signal),
+    api.get<Bundle<ProjectMembership>>(
+      `${api.admin}/members?profile-type=${profileTypes.join()}&_count=2`,
+      signal,
+    ),
   ]);
   const [hasPolicy, hasBot, hasKey] = types.map((_, at) => hasAny(batch.entry?.[at]?.resource));
   return [

@@ -251,7 +251,7 @@ export function counted(count: number, word: string, plural = `${word}s`): strin
   return `${number.format(count)} ${count === 1 ? word : plural}`;
 }
 
-const number = new Intl.NumberFormat();
+export const number = new Intl.NumberFormat();
 
 /** In place of a list that has nothing in it. */
 export function Empty({ title, hint }: { title: string; hint?: string | undefined }) {
