@@ -40,12 +40,7 @@ export function AuditPage() {
   );
 }
 
-interface AuditListProps {
-  filters: AuditFilters;
-  onWho(name: string | undefined): void;
-}
-
-function AuditList({ filters, onWho }: AuditListProps) {
+function AuditList({ filters, onWho }: { filters: AuditFilters; onWho(name: string | undefined): void }) {
   const pages = useSearch<AuditEvent>(queryOf(filters, 20));
   const agents = (pages.value ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
   const whoName = agents.find(({ reference }) => reference === filters.who)?.display;

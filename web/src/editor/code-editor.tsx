@@ -1,8 +1,9 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { errorText } from '../../../shared/base/values.ts';
 import { messageOf } from '../api/use-api.ts';
 import { Notice } from '../ui/basics.tsx';
 import type { EditorOptions, MountedEditor } from './mount-editor.ts';
+import type { PlacedProblem } from './types/extension.ts';
 
 interface Props extends Omit<EditorOptions, 'host'> {
   handle?: RefObject<MountedEditor | undefined>;
@@ -14,9 +15,18 @@ interface Props extends Omit<EditorOptions, 'host'> {
  */
 export function CodeEditor({ text, language, label, onChange, handle, checks }: Props) {
   const host = useRef<HTMLDivElement>(null);
-  const latest = useRef({ text, onChange, checks });
-  const isThere = useRef(false);
-  latest.current = { text: isThere.current ? latest.current.text : text, onChange, checks };
+  // What stands there, once the editor does: it lives longer than one drawing of the page.
+  const current = useRef<string>(undefined);
+  const begin = useEffectEvent(() => {
+    current.current ??= text;
+    return current.current;
+  });
+  const change = useEffectEvent((next: string) => {
+    current.current = next;
+    onChange(next);
+  });
+  const filename = useEffectEvent(() => checks?.filename() ?? '');
+  const onProblems = useEffectEvent((found: readonly PlacedProblem[]) => checks?.onProblems(found));
   const isChecked = checks !== undefined;
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
@@ -25,26 +35,8 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
     import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (gone.signal.aborted || !host.current) return;
-        isThere.current = true;
-        mounted = mountEditor({
-          host: host.current,
-          text: latest.current.text,
-          language,
-          label,
-          onChange(next) {
-            latest.current.text = next;
-            latest.current.onChange(next);
-          },
-          // Those that hold when they are asked: the editor lives longer than one drawing of the page.
-          ...(isChecked
-            ? {
-                checks: {
-                  filename: () => latest.current.checks?.filename() ?? '',
-                  onProblems: (problems) => latest.current.checks?.onProblems(problems),
-                },
-              }
-            : {}),
-        });
+        const shown = { host: host.current, text: begin(), language, label, onChange: change };
+        mounted = mountEditor({ ...shown, ...(isChecked ? { checks: { filename, onProblems } } : {}) });
         if (handle) handle.current = mounted;
       },
       (error: unknown) => setFailure(messageOf(error)),
