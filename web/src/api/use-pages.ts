@@ -74,6 +74,12 @@ function useAddressCount(): [number, (next: number) => void] {
   return [Number.isSafeInteger(count) && count > 0 ? count : 0, write];
 }
 
+/** The page that `next` names, or the first one. */
+export interface AskedPage {
+  next?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /** A list as far as it was loaded. */
 export interface LoadedPage<T> {
   items: T[];
@@ -89,17 +95,14 @@ interface Memory<T> {
   onSeen(page: LoadedPage<T>, isMore: boolean): void;
 }
 
-/**
- * A list, page by page; another key begins another list.
- * @param read the page that `next` names, or the first one
- */
+/** A list, page by page; another key begins another list. */
 export function usePages<T>(
   key: string,
-  read: (next: string | undefined, signal?: AbortSignal) => Promise<LoadedPage<T>>,
+  read: (asked: AskedPage) => Promise<LoadedPage<T>>,
   memory?: Memory<T>,
 ) {
   const readFirst = async (signal: AbortSignal) => {
-    const page = await read(undefined, signal);
+    const page = await read({ signal });
     if (!signal.aborted) memory?.onSeen(page, false);
     return page;
   };
@@ -108,7 +111,7 @@ export function usePages<T>(
   // What was shown beyond a first page goes with it.
   const page = longer && longer.first === first.value ? longer.all : first.value;
   const more = useAction(async (next: string) => {
-    const { items, next: following } = await read(next);
+    const { items, next: following } = await read({ next });
     const all = { items: [...(page?.items ?? []), ...items], next: following, total: page?.total };
     setLonger({ first: first.value, all });
     memory?.onSeen(all, true);
@@ -152,7 +155,7 @@ export function useSearch<R extends Resource>(path: string) {
   noteShown.current = setShown;
   // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
   const atFirst = useRef(before?.items.length ?? shownBefore);
-  const read = async (next: string | undefined, signal?: AbortSignal) => {
+  const read = async ({ next, signal }: AskedPage) => {
     const from = next ?? withCount(path, atFirst.current);
     atFirst.current = 0;
     const bundle = await get<Bundle<R>>(from, signal);

@@ -103,14 +103,14 @@ async function loadSteps(api: Api, signal: AbortSignal) {
       signal,
     ),
   ]);
-  const [hasPolicy, hasBot, hasKey] = types.map((_, at) => hasAny(batch.entry?.[at]?.resource));
+  const [hasPolicy, hasBot, hasKey] = types.map((_, at) => batch.entry?.[at]?.resource?.entry?.length);
   return [
     {
       title: 'Write an access policy',
       why: 'It says what a person or a program may read and write. Without one, members have the default rights of their role.',
       href: '/policies/new',
       deed: 'Create a policy',
-      isDone: hasPolicy === true,
+      isDone: Boolean(hasPolicy),
     },
     {
       title: 'Invite somebody',
@@ -125,18 +125,14 @@ async function loadSteps(api: Api, signal: AbortSignal) {
       why: 'A Bot is code of yours that runs when a message arrives, a record changes or a schedule says so.',
       href: '/bots/new',
       deed: 'Create a Bot',
-      isDone: hasBot === true,
+      isDone: Boolean(hasBot),
     },
     {
       title: 'Create an API key',
       why: 'With it a program of yours signs in, calls Bots, and reads and writes records.',
       href: '/clients',
       deed: 'Create an API key',
-      isDone: hasKey === true,
+      isDone: Boolean(hasKey),
     },
   ];
-}
-
-function hasAny(found: Bundle | undefined): boolean {
-  return (found?.entry?.length ?? 0) > 0;
 }

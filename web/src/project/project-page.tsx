@@ -9,13 +9,22 @@ import { IssuersTab } from './issuers-tab.tsx';
 
 /** What an administrator sets for the whole Project. */
 export function ProjectPage() {
+  const { admin } = useApi();
   return (
     <Page title="Settings">
       <Tabs
         label="Settings of the project"
         tabs={{
           General: <GeneralTab />,
-          Secrets: <ProjectSecrets />,
+          Secrets: (
+            <>
+              <p className="muted">
+                Every Bot of the project is given these. A secret of a Bot comes before one of the same name
+                here.
+              </p>
+              <SecretsOf path={`${admin}/secrets`} />
+            </>
+          ),
           'Fetch hosts': <FetchHostsTab />,
           Issuers: <IssuersTab />,
           Limits: <LimitsTab />,
@@ -23,18 +32,6 @@ export function ProjectPage() {
         }}
       />
     </Page>
-  );
-}
-
-function ProjectSecrets() {
-  const { admin } = useApi();
-  return (
-    <>
-      <p className="muted">
-        Every Bot of the project is given these. A secret of a Bot comes before one of the same name here.
-      </p>
-      <SecretsOf path={`${admin}/secrets`} />
-    </>
   );
 }
 

@@ -98,7 +98,7 @@ const outcomes = [
 function DeliveryList({ id }: { id: string }) {
   const api = useApi();
   const [outcome, setOutcome] = useState('');
-  const pages = usePages(outcome, (next, signal) => listAttempts(api, id, { outcome, next, signal }));
+  const pages = usePages(outcome, (asked) => listAttempts(api, id, { outcome, ...asked }));
   const [asked, setAsked] = useState<string>();
   const redeliver = useAction(async (last: DeliveryAttempt) => {
     setAsked(undefined);

@@ -2,7 +2,7 @@ import type { AuditEvent, Bot, Bundle, Extension, Subscription } from '@medplum/
 import { isKeyOf } from '../../../shared/base/values.ts';
 import { nextOf, resourcesIn } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
-import type { LoadedPage } from '../api/use-pages.ts';
+import type { AskedPage, LoadedPage } from '../api/use-pages.ts';
 import type { BadgeKind } from '../ui/basics.tsx';
 
 const base = 'https://medplum.com/fhir/StructureDefinition/';
@@ -92,11 +92,7 @@ const kinds: Readonly<Record<string, BadgeKind>> = { '0': 'good', '8': 'waiting'
 export async function listAttempts(
   api: Api,
   subscriptionId: string,
-  {
-    outcome = '',
-    next,
-    signal,
-  }: { outcome?: string; next?: string | undefined; signal?: AbortSignal | undefined } = {},
+  { outcome = '', next, signal }: AskedPage & { outcome?: string } = {},
 ): Promise<LoadedPage<DeliveryAttempt>> {
   const query = new URLSearchParams({ _count: '50', ...(outcome ? { outcome } : {}) });
   const path = next ?? `fhir/R4/Subscription/${subscriptionId}/$deliveries?${query}`;

@@ -68,7 +68,8 @@ export function types({ filename, onProblems }: Checks): Extension {
     EditorView.domEventHandlers({
       focus(_event, view) {
         if (compiler) return;
-        compiler = startCompiler();
+        started ??= startCompiler();
+        compiler = started;
         forceLinting(view);
       },
     }),
@@ -108,15 +109,10 @@ interface Compiler {
   ): Promise<ReturnType<Language[Kind]>>;
 }
 
+/** One for the whole app; it is loaded when it is first wanted. */
 let started: Compiler | undefined;
 
-/** One for the whole app; it is loaded when it is first wanted. */
 function startCompiler(): Compiler {
-  started ??= start();
-  return started;
-}
-
-function start(): Compiler {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     type: 'module',
     name: import.meta.env.DECLARATIONS,
