@@ -110,17 +110,10 @@ export interface ApiRequest {
 export function createPortico({ baseUrl, auth }: PorticoOptions): Portico {
   const tokens = typeof auth === 'string' ? { get: async () => auth, drop() {} } : auth;
 
-  async function send(
-    path: string,
-    {
-      method,
-      body,
-      contentType,
-      headers = {},
-      credentials = 'omit',
-    }: RequestBody & { method: string } & Pick<ApiRequest, 'headers' | 'credentials'>,
-    { signal }: CallOptions = {},
-  ) {
+  type Sent = RequestBody & { method: string } & Pick<ApiRequest, 'headers' | 'credentials'>;
+
+  async function send(path: string, request: Sent, { signal }: CallOptions = {}) {
+    const { method, body, contentType, headers = {}, credentials = 'omit' } = request;
     const url = serviceUrl(baseUrl, path);
     const token = await tokens.get();
     const response = await fetch(url, {

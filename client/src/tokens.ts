@@ -137,12 +137,8 @@ export interface ClientCredentials {
  * Signs a program in (RFC 6749 section 4.4). The first call fetches a token, later ones share it.
  * Keep it out of browsers: there a secret is none. `get` rejects with an OAuthError.
  */
-export function clientCredentials({
-  baseUrl,
-  clientId,
-  clientSecret,
-  scope,
-}: ClientCredentials): AccessTokens {
+export function clientCredentials(credentials: ClientCredentials): AccessTokens {
+  const { baseUrl, clientId, clientSecret, scope } = credentials;
   return cachedTokens(() =>
     requestTokens(baseUrl, {
       grant_type: 'client_credentials',
@@ -165,13 +161,8 @@ export interface CodeExchange {
 }
 
 /** A person's tokens for the code of a sign-in, which is used up by it. @throws {OAuthError} */
-export function exchangeCode({
-  baseUrl,
-  code,
-  codeVerifier,
-  clientId,
-  redirectUri,
-}: CodeExchange): Promise<Tokens> {
+export function exchangeCode(exchange: CodeExchange): Promise<Tokens> {
+  const { baseUrl, code, codeVerifier, clientId, redirectUri } = exchange;
   return requestTokens(baseUrl, {
     grant_type: 'authorization_code',
     code,

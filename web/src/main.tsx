@@ -10,7 +10,7 @@ import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { noticeOfLeaving } from './idle/idle-watch.ts';
-import { restoreSession, type Session } from './session/session.ts';
+import { restoreSession } from './session/session.ts';
 import { SessionProvider, useSessionState } from './session/session-context.tsx';
 import { IdleNotice, ReplacedNotice, SignInAgainDialog } from './session/session-dialogs.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -18,19 +18,6 @@ import { SignedInPages } from './shell/signed-in-pages.tsx';
 import { AcceptPage } from './sign-in/accept-page.tsx';
 import { ForgotPage, ResetPage, SignedOutPage, UndoPage, VerifyPage } from './sign-in/link-pages.tsx';
 import { ExternalPage, SignInPage } from './sign-in/sign-in-page.tsx';
-
-/** @param told why nobody is signed in */
-function App({ restored, told }: { restored: Session | undefined; told: string | undefined }) {
-  return (
-    <I18nProvider>
-      <Router base="/app">
-        <SessionProvider restored={restored} told={told}>
-          <Pages />
-        </SessionProvider>
-      </Router>
-    </I18nProvider>
-  );
-}
 
 function Pages() {
   const { session, isReplaced } = useSessionState();
@@ -74,7 +61,13 @@ if (root) {
   const restored = await restoreSession();
   createRoot(root).render(
     <StrictMode>
-      <App restored={restored} told={noticeOfLeaving()} />
+      <I18nProvider>
+        <Router base="/app">
+          <SessionProvider restored={restored} told={noticeOfLeaving()}>
+            <Pages />
+          </SessionProvider>
+        </Router>
+      </I18nProvider>
     </StrictMode>,
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useAction, useApi, useGet } from '../api/use-api.ts';
+import { useApi, useGet } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
 import { useSession } from '../session/session-context.tsx';
 import { RecoveryCodes, SecretToScan, TokenField } from '../sign-in/next-step.tsx';
@@ -103,11 +103,9 @@ function SecondFactorCard() {
       ) : (
         <>
           <p>You sign in with your password alone. An authenticator app makes sure that it is you.</p>
-          <div>
-            <Button kind="primary" onPress={() => setWanted(true)}>
-              Set one up
-            </Button>
-          </div>
+          <Button kind="primary" onPress={() => setWanted(true)}>
+            Set one up
+          </Button>
         </>
       )}
     </Card>
@@ -134,16 +132,13 @@ function Status({ onRemoved }: { onRemoved(): void }) {
 
 function SecondFactor({ status, onChange }: { status: MfaStatus; onChange(codes: readonly string[]): void }) {
   const { send } = useApi();
-  const [token, setToken] = useState('');
   const deeds = status.enrolled ? [renew, disable] : [enrol];
   const [deed, setDeed] = useState(deeds[0]);
-  const change = useAction(async () => {
-    const { recoveryCodes = [] } = await send<{ recoveryCodes?: string[] }>('POST', deed?.path ?? '', {
-      token,
-    });
-    setToken('');
+  const change = useForm({ token: '' }, async (typed) => {
+    const { recoveryCodes = [] } = await send<{ recoveryCodes?: string[] }>('POST', deed?.path ?? '', typed);
+    change.clearFields();
     onChange(recoveryCodes);
-  }, ['token']);
+  });
   const buttons = deeds.map((one) => (
     <Button
       key={one.path}
@@ -172,7 +167,7 @@ function SecondFactor({ status, onChange }: { status: MfaStatus; onChange(codes:
           <SecretToScan uri={status.enrollUri} qrCode={status.enrollQrCode} />
         </>
       )}
-      <TokenField value={token} onChange={setToken} orRecovery={status.enrolled} />
+      <TokenField {...change.field('token')} orRecovery={status.enrolled} />
     </Form>
   );
 }

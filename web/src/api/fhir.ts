@@ -1,11 +1,4 @@
-import type {
-  AccessPolicy,
-  Bundle,
-  Parameters,
-  ParametersParameter,
-  Patient,
-  Resource,
-} from '@medplum/fhirtypes';
+import type { Bundle, Parameters, ParametersParameter, Resource } from '@medplum/fhirtypes';
 import { nameOf } from '../records/record-text.ts';
 import { useApi } from './use-api.ts';
 
@@ -55,17 +48,14 @@ export interface Picked {
 /** A choice that brings the resource along. */
 export type PickedResource<R extends Resource> = Picked & { resource: R };
 
-interface Findable {
-  AccessPolicy: AccessPolicy;
-  Patient: Patient;
-}
+type ResourceOf<Type> = Extract<Resource, { resourceType: Type }>;
 
 /** Finds resources of a type by the beginning of their name, for a ResourcePicker. */
-export function useFindByName<Type extends keyof Findable>(type: Type) {
+export function useFindByName<Type extends 'AccessPolicy' | 'Patient'>(type: Type) {
   const { get } = useApi();
-  return async (text: string, signal?: AbortSignal): Promise<PickedResource<Findable[Type]>[]> => {
+  return async (text: string, signal?: AbortSignal): Promise<PickedResource<ResourceOf<Type>>[]> => {
     const query = new URLSearchParams({ _count: '20', _sort: 'name', ...(text ? { name: text } : {}) });
-    const bundle = await get<Bundle<Findable[Type]>>(`fhir/R4/${type}?${query}`, signal);
+    const bundle = await get<Bundle<ResourceOf<Type>>>(`fhir/R4/${type}?${query}`, signal);
     return resourcesIn(bundle).map(pickedResource);
   };
 }

@@ -1,4 +1,13 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  createContext,
+  useCallback,
+  useContext,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import {
   type ApiRequest,
   OAuthError,
@@ -8,23 +17,16 @@ import {
 import { hasEnded } from '../session/session.ts';
 import { endedNotice, useSession, useSessionState } from '../session/session-context.tsx';
 
-export interface Api {
-  /** `admin/projects/<id>` of this Project. */
-  admin: string;
-  get<T>(path: string, signal?: AbortSignal): Promise<T>;
-  /**
-   * JSON in, JSON out; with PATCH the body is a JSON Patch.
-   * @param versionId of the resource as it was read: refused when somebody else has changed it since
-   */
-  send<T>(method: string, path: string, body?: unknown, versionId?: string): Promise<T>;
-  /** The answer as it came. @throws {OperationOutcomeError} */
-  fetch(path: string, request?: ApiRequest, signal?: AbortSignal): Promise<Response>;
-}
+export type Api = ReturnType<typeof useApi>;
+
+/** Loads again all that is shown around, as each Loading provides. */
+export const ReloadAround = createContext(() => {});
 
 /** The API as the person who is signed in. A session that the service has ended ends here too. */
-export function useApi(): Api {
+export function useApi() {
   const { portico, me } = useSession();
   const { end } = useSessionState();
+  const reload = useContext(ReloadAround);
   return useMemo(() => {
     const fetchAs = async (path: string, request?: ApiRequest, signal?: AbortSignal) => {
       try {
@@ -34,48 +36,57 @@ export function useApi(): Api {
         throw error;
       }
     };
+    /**
+     * JSON in, JSON out; with PATCH the body is a JSON Patch.
+     * @param versionId of the resource as it was read: refused when somebody else has changed it since
+     */
+    const send = async <T>(method: string, path: string, body?: unknown, versionId?: string) => {
+      const contentType = method === 'PATCH' ? 'application/json-patch+json' : 'application/json';
+      const headers: Record<string, string> = versionId ? { 'if-match': `W/"${versionId}"` } : {};
+      const content = body === undefined ? {} : { body, contentType };
+      const text = await (await fetchAs(path, { method, headers, ...content })).text();
+      return (text ? JSON.parse(text) : undefined) as T;
+    };
     return {
+      /** `admin/projects/<id>` of this Project. */
       admin: `admin/projects/${encodeURIComponent(me.project.id)}`,
       get: async <T>(path: string, signal?: AbortSignal): Promise<T> =>
         (await fetchAs(path, {}, signal)).json(),
-      async send<T>(method: string, path: string, body?: unknown, versionId?: string) {
-        const contentType = method === 'PATCH' ? 'application/json-patch+json' : 'application/json';
-        const headers: Record<string, string> = versionId ? { 'if-match': `W/"${versionId}"` } : {};
-        const content = body === undefined ? {} : { body, contentType };
-        const text = await (await fetchAs(path, { method, headers, ...content })).text();
-        return (text ? JSON.parse(text) : undefined) as T;
+      send,
+      /** As `send`; then what is shown around is loaded again. */
+      async change<T>(...request: Parameters<typeof send>) {
+        const answer = await send<T>(...request);
+        reload();
+        return answer;
       },
+      /** The answer as it came. @throws {OperationOutcomeError} */
       fetch: fetchAs,
     };
-  }, [portico, me, end]);
+  }, [portico, me, end, reload]);
 }
 
-/**
- * An error as a sentence for a person; undefined when all of it stands at a field.
- * @param fields whose issues are shown elsewhere
- */
-export function messageOf(error: unknown): string;
-export function messageOf(error: unknown, fields: readonly string[]): string | undefined;
-export function messageOf(error: unknown, fields: readonly string[] = []): string | undefined {
+/** An error as a sentence for a person. */
+export function messageOf(error: unknown): string {
+  return saidOf(error, []).message ?? '';
+}
+
+/** What the service said: at the fields that show their own errors, and the rest as a sentence. */
+function saidOf(error: unknown, fields: readonly string[]): Said {
+  const fieldErrors: Record<string, string> = {};
   if (error instanceof OperationOutcomeError) {
-    const texts = error.outcome.issue.filter((issue) => !fieldOf(issue, fields)).map(textOfIssue);
+    const texts = new Set<string>();
+    for (const issue of error.outcome.issue) {
+      const field = fieldOf(issue, fields);
+      if (field === undefined) texts.add(textOfIssue(issue));
+      else fieldErrors[field] ??= textOfIssue(issue);
+    }
     const wait = error.retryAfterSeconds ? ` Try again in ${duration(error.retryAfterSeconds)}.` : '';
-    return texts.length > 0 ? [...new Set(texts)].join(' ') + wait : undefined;
+    return { message: texts.size > 0 ? [...texts].join(' ') + wait : undefined, fieldErrors };
   }
-  if (error instanceof OAuthError) return 'Your session has ended. Sign in again.';
+  if (error instanceof OAuthError) return { message: endedNotice, fieldErrors };
   if (error instanceof TypeError)
-    return 'The service cannot be reached. Check your connection and try again.';
-  return error instanceof Error ? error.message : 'Something went wrong.';
-}
-
-function fieldErrorsOf(error: unknown, fields: readonly string[]): Record<string, string> {
-  if (!(error instanceof OperationOutcomeError)) return {};
-  const found: Record<string, string> = {};
-  for (const issue of error.outcome.issue) {
-    const field = fieldOf(issue, fields);
-    if (field) found[field] ??= textOfIssue(issue);
-  }
-  return found;
+    return { message: 'The service cannot be reached. Check your connection and try again.', fieldErrors };
+  return { message: error instanceof Error ? error.message : 'Something went wrong.', fieldErrors };
 }
 
 /** `access[0].policy` belongs to the field `access`, `identifier[0].value` to `identifier`. */
@@ -98,40 +109,36 @@ function duration(seconds: number): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 
-export interface ActionState<Input, Result> {
-  /** Does it once: while it runs, calls are ignored. Undefined when it failed. */
-  run(input: Input): Promise<Result | undefined>;
-  isBusy: boolean;
+export type ActionState<Input = void> = ReturnType<typeof useAction<Input>>;
+
+interface Said {
   /** What went wrong, without what stands at a field. */
   message: string | undefined;
   /** By field, as the service names it. */
   fieldErrors: Record<string, string>;
-  clear(): void;
 }
-
-type Said = Pick<ActionState<unknown, unknown>, 'message' | 'fieldErrors'>;
 
 const nothing: Said = { message: undefined, fieldErrors: {} };
 
 /** Something that a person does, with what the service said to it. @param fields those that show their own errors */
-export function useAction<Input = void, Result = unknown>(
-  act: (input: Input) => Promise<Result>,
+export function useAction<Input = void>(
+  act: (input: Input) => Promise<unknown>,
   fields: readonly string[] = [],
-): ActionState<Input, Result> {
+) {
   const [isBusy, setBusy] = useState(false);
   const [said, setSaid] = useState(nothing);
   const running = useRef(false);
+  /** Does it once: while it runs, calls are ignored. */
   const run = async (input: Input) => {
-    if (running.current) return undefined;
+    if (running.current) return;
     running.current = true;
     setBusy(true);
     setSaid(nothing);
     try {
-      return await act(input);
+      await act(input);
     } catch (thrown) {
       // Kept as one object: a form clears an error of the service when its field is changed, once.
-      setSaid({ message: messageOf(thrown, fields), fieldErrors: fieldErrorsOf(thrown, fields) });
-      return undefined;
+      setSaid(saidOf(thrown, fields));
     } finally {
       running.current = false;
       setBusy(false);
@@ -142,34 +149,24 @@ export function useAction<Input = void, Result = unknown>(
 }
 
 /** Something that is loaded, and how that stands. */
-export interface Loaded<T> {
-  /** What was loaded last stays while it is loaded again, and when that fails. */
-  value: T | undefined;
-  isLoading: boolean;
-  message: string | undefined;
-  reload(): void;
-}
+export type Loaded<T> = Omit<ReturnType<typeof useLoad<T>>, 'key'>;
 
 /**
  * Loads something when the page opens, and whenever the key is another.
  * @param before what is shown until it is loaded
  */
-export function useLoad<T>(
-  key: string,
-  load: (signal: AbortSignal) => Promise<T>,
-  before?: T | undefined,
-): Loaded<T> {
+export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>, before?: T | undefined) {
+  // What was loaded last stays while it is loaded again, and when that fails.
   const begun = { key, value: before, isLoading: true, message: undefined as string | undefined };
   const [loaded, setLoaded] = useState(begun);
   const [round, setRound] = useState(0);
-  const latest = useRef(load);
-  latest.current = load;
+  const loadNow = useEffectEvent(load);
   useEffect(() => {
     void round;
     const gone = new AbortController();
     const now = { key, isLoading: false, message: undefined };
     setLoaded(({ value }) => ({ ...now, value, isLoading: true }));
-    latest.current(gone.signal).then(
+    loadNow(gone.signal).then(
       (value) => gone.signal.aborted || setLoaded({ ...now, value }),
       (error: unknown) =>
         gone.signal.aborted || setLoaded(({ value }) => ({ ...now, value, message: messageOf(error) })),
@@ -181,7 +178,7 @@ export function useLoad<T>(
 }
 
 /** Loads what stands at a path of the API. */
-export function useGet<T>(path: string): Loaded<T> {
+export function useGet<T>(path: string) {
   const { get } = useApi();
   return useLoad<T>(path, (signal) => get<T>(path, signal));
 }

@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter';
 import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-context.tsx';
 import { nextOf, resourcesIn } from './fhir.ts';
-import { type Loaded, useAction, useApi, useLoad } from './use-api.ts';
+import { useAction, useApi, useLoad } from './use-api.ts';
 
 let isBack = false;
 
@@ -74,6 +74,12 @@ function useAddressCount(): [number, (next: number) => void] {
   return [Number.isSafeInteger(count) && count > 0 ? count : 0, write];
 }
 
+/** The page that `next` names, or the first one. */
+export interface AskedPage {
+  next?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /** A list as far as it was loaded. */
 export interface LoadedPage<T> {
   items: T[];
@@ -82,28 +88,21 @@ export interface LoadedPage<T> {
   total?: number | undefined;
 }
 
-export interface Pages<T> extends Loaded<T[]> {
-  total: number | undefined;
-  /** There is no more when undefined. */
-  loadMore: (() => void) | undefined;
-}
+export type Pages<T> = ReturnType<typeof usePages<T>>;
 
 interface Memory<T> {
   before?: LoadedPage<T> | undefined;
   onSeen(page: LoadedPage<T>, isMore: boolean): void;
 }
 
-/**
- * A list, page by page; another key begins another list.
- * @param read the page that `next` names, or the first one
- */
+/** A list, page by page; another key begins another list. */
 export function usePages<T>(
   key: string,
-  read: (next: string | undefined, signal?: AbortSignal) => Promise<LoadedPage<T>>,
+  read: (asked: AskedPage) => Promise<LoadedPage<T>>,
   memory?: Memory<T>,
-): Pages<T> {
+) {
   const readFirst = async (signal: AbortSignal) => {
-    const page = await read(undefined, signal);
+    const page = await read({ signal });
     if (!signal.aborted) memory?.onSeen(page, false);
     return page;
   };
@@ -112,7 +111,7 @@ export function usePages<T>(
   // What was shown beyond a first page goes with it.
   const page = longer && longer.first === first.value ? longer.all : first.value;
   const more = useAction(async (next: string) => {
-    const { items, next: following } = await read(next);
+    const { items, next: following } = await read({ next });
     const all = { items: [...(page?.items ?? []), ...items], next: following, total: page?.total };
     setLonger({ first: first.value, all });
     memory?.onSeen(all, true);
@@ -129,15 +128,14 @@ export function usePages<T>(
     total: page?.total,
     isLoading: first.isLoading || more.isBusy,
     message: first.message ?? more.message,
+    /** There is no more when undefined. */
     loadMore: next === undefined ? undefined : () => void more.run(next),
     reload,
   };
 }
 
 /** A searchset of the API. */
-export interface SearchPages<R extends Resource> extends Pages<R> {
-  path: string;
-}
+export type SearchPages<R extends Resource> = ReturnType<typeof useSearch<R>>;
 
 /** What was loaded of each list, in memory and of this session only: the way back finds it again. */
 const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
@@ -146,7 +144,7 @@ const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
  * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
  * @param path of the first page
  */
-export function useSearch<R extends Resource>(path: string): SearchPages<R> {
+export function useSearch<R extends Resource>(path: string) {
   const { get } = useApi();
   const session = useSession();
   const [before] = useState(() =>
@@ -157,7 +155,7 @@ export function useSearch<R extends Resource>(path: string): SearchPages<R> {
   noteShown.current = setShown;
   // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
   const atFirst = useRef(before?.items.length ?? shownBefore);
-  const read = async (next: string | undefined, signal?: AbortSignal) => {
+  const read = async ({ next, signal }: AskedPage) => {
     const from = next ?? withCount(path, atFirst.current);
     atFirst.current = 0;
     const bundle = await get<Bundle<R>>(from, signal);

@@ -4,7 +4,7 @@ import { idIn, nextOf, type Picked, resourcesIn } from '../api/fhir.ts';
 import { useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { profileType } from '../members/invitation.ts';
-import { ActionButton, Badge, Button, counted, Empty, Failure, Moment, Notice } from '../ui/basics.tsx';
+import { ActionButton, Badge, Button, counted, Failure, Moment, Notice, number } from '../ui/basics.tsx';
 import { downloadCsv } from '../ui/download.ts';
 import { SearchField, Select, TextField } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
@@ -40,12 +40,7 @@ export function AuditPage() {
   );
 }
 
-interface AuditListProps {
-  filters: AuditFilters;
-  onWho(name: string | undefined): void;
-}
-
-function AuditList({ filters, onWho }: AuditListProps) {
+function AuditList({ filters, onWho }: { filters: AuditFilters; onWho(name: string | undefined): void }) {
   const pages = useSearch<AuditEvent>(queryOf(filters, 20));
   const agents = (pages.value ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
   const whoName = agents.find(({ reference }) => reference === filters.who)?.display;
@@ -55,14 +50,13 @@ function AuditList({ filters, onWho }: AuditListProps) {
       pages={pages}
       label="Audit log"
       row={(event) => <AuditRow event={event} />}
-      empty={<Empty title="Nothing of this kind yet" />}
+      empty="Nothing of this kind yet"
     />
   );
 }
 
 const mostEntries = 10_000;
 const pageOf = 500;
-const number = new Intl.NumberFormat();
 
 function AuditDownload({ filters }: { filters: AuditFilters }) {
   const api = useApi();

@@ -5,14 +5,14 @@ import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import type { Failures } from '../overview/attention.ts';
 import { TriggersTab } from '../triggers/triggers-tab.tsx';
-import { ButtonLink, counted, Empty, Loading, Moment } from '../ui/basics.tsx';
+import { ButtonLink, counted, Loading, Moment } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { FormCard, useForm } from '../ui/form.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
 import { DeleteResource, Page, Tabs } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
 import { ExecutionsTab } from './executions.tsx';
-import { SecretsTab, SettingsTab } from './settings-tab.tsx';
+import { SecretsOf, SettingsTab } from './settings-tab.tsx';
 import { VersionsTab } from './versions.tsx';
 import { Workbench } from './workbench.tsx';
 
@@ -25,11 +25,8 @@ export function BotsPage() {
         pages={pages}
         label="Bots"
         row={(bot) => <BotRow bot={bot} runs={runs} />}
-        empty={
-          <Empty title="No Bots yet">
-            <p>A Bot is code of yours that runs when a message arrives.</p>
-          </Empty>
-        }
+        empty="No Bots yet"
+        hint="A Bot is code of yours that runs when a message arrives."
       />
     </Page>
   );
@@ -113,6 +110,7 @@ export function NewBotPage() {
 
 /** One Bot: its code, a console that runs it, its versions, secrets and executions. */
 export function BotPage({ id }: { id: string }) {
+  const { admin } = useApi();
   const loaded = useGet<Bot>(`fhir/R4/Bot/${encodeURIComponent(id)}`);
   return (
     <Page title={loaded.value?.name ?? 'Bot'} back={{ label: 'All Bots', href: '/bots' }}>
@@ -127,9 +125,9 @@ export function BotPage({ id }: { id: string }) {
                 Workbench: <Workbench bot={bot} />,
                 Triggers: <TriggersTab bot={bot} />,
                 Versions: <VersionsTab bot={bot} />,
-                Secrets: <SecretsTab bot={bot} />,
+                Secrets: <SecretsOf path={`${admin}/bot/${bot.id}/secrets`} />,
                 Executions: <ExecutionsTab bot={bot} />,
-                Settings: <SettingsTab bot={bot} onChange={loaded.reload} />,
+                Settings: <SettingsTab bot={bot} />,
                 Delete: (
                   <DeleteResource resource={bot} name={bot.name ?? 'this Bot'} then="/bots">
                     <li>It cannot be executed any more; senders are answered that it is not there.</li>

@@ -2,8 +2,8 @@ import type { Bot, Parameters, ParametersParameter } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { entriesOf, partsOf } from '../api/fhir.ts';
 import { type Api, useApi, useReloading } from '../api/use-api.ts';
-import { type LoadedPage, useAddress, usePages } from '../api/use-pages.ts';
-import { Badge, Button, Empty, Moment } from '../ui/basics.tsx';
+import { type AskedPage, type LoadedPage, useAddress, usePages } from '../api/use-pages.ts';
+import { Badge, Button, Moment } from '../ui/basics.tsx';
 import { Select, Switch, TextField, useSettled } from '../ui/fields.tsx';
 import { PagedRows } from '../ui/lists.tsx';
 import { LogView } from './run-log.tsx';
@@ -16,8 +16,8 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
   const { values: filters, change, field } = useAddress(noFilters, { outcome: outcomes, time: times });
   const { live, ...onlyRuns } = filters;
   const wanted = useSettled(JSON.stringify(onlyRuns));
-  const pages = usePages(`${bot.id} ${wanted}`, (next, signal) =>
-    listExecutions(api, bot.id ?? '', { filters: JSON.parse(wanted), next, signal }),
+  const pages = usePages(`${bot.id} ${wanted}`, (asked) =>
+    listExecutions(api, bot.id ?? '', { filters: JSON.parse(wanted), ...asked }),
   );
   useReloading(pages, live === '' ? undefined : liveMs);
   const isNarrowed = Object.values(JSON.parse(wanted)).some(Boolean);
@@ -32,14 +32,12 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
           Live
         </Switch>
       </fieldset>
-      <div>
-        <Button onPress={pages.reload}>Refresh</Button>
-      </div>
+      <Button onPress={pages.reload}>Refresh</Button>
       <PagedRows
         label="Executions"
         pages={pages}
         keyOf={({ id }) => id}
-        empty={<Empty title={isNarrowed ? 'No runs match these filters' : 'It has not run yet'} />}
+        empty={isNarrowed ? 'No runs match these filters' : 'It has not run yet'}
         row={(execution) => (
           <ExecutionRow execution={execution} onRequester={() => change({ by: execution.requester })} />
         )}
@@ -99,9 +97,7 @@ const noFilters = {
   live: '',
 };
 
-interface Listing {
-  next?: string | undefined;
-  signal?: AbortSignal | undefined;
+interface Listing extends AskedPage {
   count?: number;
   filters?: Omit<typeof noFilters, 'live'>;
 }

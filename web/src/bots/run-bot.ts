@@ -3,23 +3,14 @@ import { typedEntries } from '../../../shared/base/values.ts';
 import type { InputType } from '../../../shared/bots/run/contract.ts';
 import type { Api } from '../api/use-api.ts';
 
-export interface BotRun {
-  status: number;
-  isGood: boolean;
-  contentType: string;
-  body: string;
-  /** As seen from here, the way there and back included. */
-  durationMs: number;
-  traceId: string;
-  isCancelled: boolean;
-}
+export type BotRun = Awaited<ReturnType<typeof runBot>>;
 
 /** Executes the Bot once with this input. @param runKey by which it can be cancelled. @throws what is no answer: the connection failed */
 export async function runBot(
   api: Api,
   botId: string,
   { type: contentType, text, runKey }: { type: InputType; text: string; runKey: string },
-): Promise<BotRun> {
+) {
   const traceId = crypto.randomUUID();
   // Messages end their segments with CR; a text area gives LF.
   const body = contentType === 'x-application/hl7-v2+er7' ? text.replace(/\r?\n/g, '\r') : text;
@@ -30,16 +21,13 @@ export async function runBot(
     headers: { 'x-trace-id': traceId, 'x-run-key': runKey },
     ...(body === '' ? {} : { body: asTyped(body) }),
   };
-  const done = (
-    status: number,
-    answer: Pick<BotRun, 'contentType' | 'body'>,
-    isCancelled = false,
-  ): BotRun => ({
+  const done = (status: number, answer: { contentType: string; body: string }, isCancelled = false) => ({
     ...answer,
     isCancelled,
     status,
     traceId,
     isGood: status < 400,
+    /** As seen from here, the way there and back included. */
     durationMs: performance.now() - startedAt,
   });
   try {

@@ -1,14 +1,14 @@
 import type { Bot, Bundle, Identifier, ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import { type Api, useApi, useGet, useLoad } from '../api/use-api.ts';
-import { Card, Empty, Link, Loading, Notice } from '../ui/basics.tsx';
+import { Card, Link, Loading, Notice } from '../ui/basics.tsx';
 import { PasswordField, Switch, TextField } from '../ui/fields.tsx';
 import { Form, FormCard, useForm } from '../ui/form.tsx';
 import { Rows } from '../ui/lists.tsx';
 import { ConfirmedButton } from '../ui/page.tsx';
 
 /** Name, identifiers and limits of a Bot, and where its rights and its schedule are set. */
-export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
+export function SettingsTab({ bot }: { bot: Bot }) {
   const api = useApi();
   const loaded = useLoad(`${bot.id}`, async (signal) => {
     const [now, memberships] = await Promise.all([
@@ -22,16 +22,7 @@ export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
     <Loading of={loaded}>
       {({ bot: now, membership }) => (
         <Card label="Settings" className="card narrow">
-          <SettingsForm
-            key={now.meta?.versionId}
-            bot={now}
-            onSaving={() => setDone(false)}
-            onSaved={() => {
-              setDone(true);
-              loaded.reload();
-              onChange();
-            }}
-          />
+          <SettingsForm key={now.meta?.versionId} bot={now} onDone={setDone} />
           {done && <Notice kind="good">Saved. It applies from the next run.</Notice>}
           {membership && (
             <p>
@@ -49,14 +40,14 @@ export function SettingsTab({ bot, onChange }: { bot: Bot; onChange(): void }) {
   );
 }
 
-function SettingsForm({ bot, onSaving, onSaved }: { bot: Bot; onSaving(): void; onSaved(): void }) {
+function SettingsForm({ bot, onDone }: { bot: Bot; onDone(isDone: boolean): void }) {
   const api = useApi();
   const save = useForm(
     () => settingsOf(bot),
     async (settings) => {
-      onSaving();
+      onDone(false);
       await saveSettings(api, bot, settings);
-      onSaved();
+      onDone(true);
     },
   );
   return (
@@ -119,7 +110,7 @@ async function saveSettings(api: Api, bot: Limited, typed: ReturnType<typeof set
     ...(timeout.trim() ? { timeout: Number(timeout) } : {}),
     ...(memory.trim() ? { memory: Number(memory) } : {}),
   };
-  await api.send('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
+  await api.change('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
 }
 
 /** What else an identifier says is kept with it. */
@@ -134,32 +125,25 @@ interface Secret {
   valueString?: string;
 }
 
-/** Values that the Bot gets as `event.secrets`. They can be replaced and taken away, never read. */
-export function SecretsTab({ bot }: { bot: Bot }) {
-  const { admin } = useApi();
-  return <SecretsOf path={`${admin}/bot/${bot.id}/secrets`} />;
-}
-
-/** Those of a Bot, or of all Bots of the Project. @param props.path of the API */
+/**
+ * Values that a Bot, or each of the Project's, gets as `event.secrets`. They can be replaced and taken away, never read.
+ * @param props.path of the API
+ */
 export function SecretsOf({ path }: { path: string }) {
-  const loaded = useGet<Secret[]>(path);
   return (
-    <Loading of={loaded}>
-      {(secrets) => <Secrets path={path} secrets={secrets} onChange={loaded.reload} />}
-    </Loading>
+    <Loading of={useGet<Secret[]>(path)}>{(secrets) => <Secrets path={path} secrets={secrets} />}</Loading>
   );
 }
 
-function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[]; onChange(): void }) {
-  const { send } = useApi();
+function Secrets({ path, secrets }: { path: string; secrets: Secret[] }) {
+  const { change } = useApi();
   const [done, setDone] = useState<string>();
   // A secret that is sent by its name alone keeps its value.
   const replace = async (gone: string, added: Secret[], said: string) => {
     setDone(undefined);
     const others = secrets.filter(({ name }) => name !== gone).map(({ name }) => ({ name }));
-    await send('POST', path, [...others, ...added]);
+    await change('POST', path, [...others, ...added]);
     setDone(said);
-    onChange();
   };
   const set = useForm({ name: '', value: '' }, async ({ name, value }) => {
     await replace(name, [{ name, valueString: value }], `${name} is set. It applies from the next run.`);
@@ -172,7 +156,7 @@ function Secrets({ path, secrets, onChange }: { path: string; secrets: Secret[];
         label="Secrets"
         of={secrets}
         keyOf={({ name }) => name}
-        empty={<Empty title="No secrets" />}
+        empty="No secrets"
         row={({ name }) => (
           <>
             <code className="row-main">{name}</code>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { OperationOutcomeError } from '../../../client/src/index.ts';
 import { entriesOf, partsOf } from '../api/fhir.ts';
 import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
-import { Badge, Button, Empty, Failure, Loading, Moment, Notice, Output } from '../ui/basics.tsx';
+import { Badge, Button, Failure, Loading, Moment, Notice, Output } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { Rows } from '../ui/lists.tsx';
 
@@ -31,7 +31,7 @@ export function VersionsTab({ bot }: { bot: Bot }) {
             label="Versions"
             of={versions}
             keyOf={({ hash, deployed, isCurrent }) => `${hash} ${deployed} ${isCurrent}`}
-            empty={<Empty title="Nothing is deployed" />}
+            empty="Nothing is deployed"
             row={(version) => (
               <VersionRow
                 botId={bot.id ?? ''}
@@ -134,14 +134,11 @@ function Shown({ botId, hash, isDiff }: { botId: string; hash: string; isDiff: b
   );
 }
 
-export interface Source {
-  text: string;
-  /** Its ending says which language and which kind of module it is. */
-  filename: string;
-}
+/** Its file's ending says which language and which kind of module it is. */
+export type Source = Awaited<ReturnType<typeof readSource>>;
 
 /** The source that the Bot names, which is a Binary; empty when it names none. */
-export async function readSource(api: Api, botId: string, signal?: AbortSignal): Promise<Source> {
+export async function readSource(api: Api, botId: string, signal?: AbortSignal) {
   const bot = await api.get<Bot>(`fhir/R4/Bot/${botId}`, signal);
   const { url, title = 'index.ts' } = bot.sourceCode ?? {};
   const id = /Binary\/([\w.-]+)$/.exec(url ?? '')?.[1];

@@ -1,10 +1,11 @@
 import type { Bot } from '@medplum/fhirtypes';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { Button as PlaceButton } from 'react-aria-components';
 import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { Drafted, type DraftState } from '../drafts/use-draft.tsx';
 import { CodeEditor } from '../editor/code-editor.tsx';
-import type { MountedEditor, PlacedProblem } from '../editor/mount-editor.ts';
+import type { MountedEditor } from '../editor/mount-editor.ts';
+import type { PlacedProblem } from '../editor/types/extension.ts';
 import { ActionButton, Badge, Button, Card, Failure, Loading, Notice } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
@@ -147,13 +148,12 @@ function Bench({ bot, draft, savedFirst, runningFirst }: BenchProps) {
 
 /** Control+S, or Command+S, saves instead of downloading the page. */
 function useSaveKey(onSave: () => void): void {
-  const latest = useRef(onSave);
-  latest.current = onSave;
+  const save = useEffectEvent(onSave);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
-      latest.current();
+      save();
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

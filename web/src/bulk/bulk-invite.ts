@@ -12,10 +12,7 @@ import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { csvOf } from '../ui/download.ts';
 
 /** What is wrong with a file, before anything of it is sent. */
-export interface Findings {
-  file: string[];
-  rows: Map<number, string[]>;
-}
+export type Findings = ReturnType<typeof checkTable>;
 
 /** A policy of the Project. */
 export interface PolicyChoice {
@@ -24,8 +21,8 @@ export interface PolicyChoice {
 }
 
 /** Looks for what the service would refuse, or would not refuse though it is a mistake. */
-export function checkTable({ header, rows }: CsvTable, policies: readonly PolicyChoice[]): Findings {
-  const found: Findings = { file: [], rows: new Map() };
+export function checkTable({ header, rows }: CsvTable, policies: readonly PolicyChoice[]) {
+  const found = { file: [] as string[], rows: new Map<number, string[]>() };
   if (header.length === 0) return found;
   const names = header.map(bulkColumn);
   header.forEach((cell, at) => {
@@ -93,16 +90,13 @@ function isAddress(text: string): boolean {
   return /^[^\s@()<>[\]:;,\\"]+@[^\s@()<>[\]:;,\\"]+\.[^\s@.\d]{2,}$/u.test(text);
 }
 
-export interface CsvTable {
-  header: string[];
-  rows: string[][];
-}
+export type CsvTable = ReturnType<typeof readTable>;
 
 /**
  * CSV for the eye (RFC 4180; commas or semicolons): what is invited is decided by the service, which reads
  * the same text again and says what is wrong with it. Empty rows are left out, as there.
  */
-export function readTable(text: string): CsvTable {
+export function readTable(text: string) {
   const separator = text.split(/[\r\n]/, 1)[0]?.includes(',') ? ',' : ';';
   const records: string[][] = [];
   let cells: string[] = [];

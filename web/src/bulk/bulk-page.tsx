@@ -52,9 +52,7 @@ export function BulkPage() {
             and may have <code>accessPolicy</code> (its name), <code>admin</code>, <code>sendEmail</code>,{' '}
             <code>patient</code>, <code>relationship</code> and <code>mfaRequired</code>.
           </p>
-          <div>
-            <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>
-          </div>
+          <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>
           <FileField onText={change} />
           <TextField label="Rows" rows={6} isCode help="Or paste them here." value={text} onChange={change} />
           {findings.file.length > 0 && (

@@ -4,7 +4,7 @@ import { useApi, useLoad } from '../api/use-api.ts';
 import { type MemberWithPolicies, RightsForm } from '../members/rights-form.tsx';
 import { Card, CopyButton, Details, Loading, Moment } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
-import { Form, useForm } from '../ui/form.tsx';
+import { Form, FormCard, useForm } from '../ui/form.tsx';
 import { ConfirmedButton, DeleteResource, Page } from '../ui/page.tsx';
 import { type CreatedClient, NewSecret, urisIn } from './clients-page.tsx';
 
@@ -46,16 +46,15 @@ export function ClientPage({ id }: { id: string }) {
   });
   return (
     <Page title={loaded.value?.client.name ?? 'API key'} back={{ label: 'All API keys', href: '/clients' }}>
-      <Loading of={loaded}>{(found) => <KeyCards {...found} onChange={loaded.reload} />}</Loading>
+      <Loading of={loaded}>{(found) => <KeyCards {...found} />}</Loading>
     </Page>
   );
 }
 
-function KeyCards({ client, state, member, onChange }: Key & { onChange(): void }) {
+function KeyCards({ client, state, member }: Key) {
   const { lastUsed, expires, rotated, hasSecret } = state;
   const { name = 'this key' } = client;
-  const redirects = redirectsOf(client);
-  const hosts = new Set(redirects.map((uri) => URL.parse(uri)?.host || uri));
+  const hosts = new Set(redirectsOf(client).map((uri) => URL.parse(uri)?.host || uri));
   const replaced = <Moment before="replaced" at={rotated} or="shown once, when the key was created" />;
   return (
     <>
@@ -72,14 +71,14 @@ function KeyCards({ client, state, member, onChange }: Key & { onChange(): void 
       </Card>
       {!client.public && (
         <Card title="Secret">
-          <OldSecret client={client} until={state.oldSecretUntil} onEnded={onChange} />
-          <RotateSecret client={client} onRotated={onChange} />
-          <ExpiryForm key={expires} client={client} expires={expires} onSaved={onChange} />
+          <OldSecret client={client} until={state.oldSecretUntil} />
+          <RotateSecret client={client} />
+          <ExpiryForm key={expires} client={client} expires={expires} />
         </Card>
       )}
-      <RightsForm member={member} onChange={onChange} />
-      <RedirectsForm client={client} onSaved={onChange} />
-      {!client.public && <MakePublic client={client} onMade={onChange} />}
+      <RightsForm member={member} />
+      <RedirectsForm client={client} />
+      {!client.public && <MakePublic client={client} />}
       <DeleteResource resource={client} name={name} then="/clients">
         <li>
           <Moment before="It was last used" at={lastUsed} or="It has never been used." />
@@ -97,14 +96,8 @@ function redirectsOf({ redirectUris, redirectUri }: Client): string[] {
   return redirectUris ?? (redirectUri ? [redirectUri] : []);
 }
 
-interface OldSecretProps {
-  client: Client;
-  until: string | undefined;
-  onEnded(): void;
-}
-
-function OldSecret({ client, until, onEnded }: OldSecretProps) {
-  const { admin, send } = useApi();
+function OldSecret({ client, until }: { client: Client; until: string | undefined }) {
+  const { admin, change } = useApi();
   if (until === undefined) return null;
   return (
     <div className="notice">
@@ -116,10 +109,7 @@ function OldSecret({ client, until, onEnded }: OldSecretProps) {
         kind="plain"
         title="End the old secret?"
         deed="End it"
-        act={async () => {
-          await send('POST', `${admin}/client/${client.id}`, { endOldSecret: true });
-          onEnded();
-        }}
+        act={() => change('POST', `${admin}/client/${client.id}`, { endOldSecret: true })}
       >
         <p>Programs that still have the old secret get no new tokens.</p>
       </ConfirmedButton>
@@ -134,58 +124,46 @@ const keeping = [
   { value: '168', label: 'works for 7 more days' },
 ];
 
-function RotateSecret({ client, onRotated }: { client: Client; onRotated(): void }) {
-  const { admin, send } = useApi();
+function RotateSecret({ client }: { client: Client }) {
+  const { admin, change } = useApi();
   const [rotated, setRotated] = useState<CreatedClient>();
   const [keepOldHours, setKeepOldHours] = useState('24');
   const { id = '', name = 'this key' } = client;
   const rotate = async () => {
     const body = { keepOldHours: Number(keepOldHours) };
-    setRotated(await send<CreatedClient>('POST', `${admin}/client/${encodeURIComponent(id)}/secret`, body));
-    onRotated();
+    setRotated(await change('POST', `${admin}/client/${encodeURIComponent(id)}/secret`, body));
   };
   return (
     <>
       {rotated && <NewSecret key={rotated.secret} client={rotated} title={`${name} has a new secret`} />}
-      <div>
-        <ConfirmedButton
-          label="New secret"
-          kind="plain"
-          title={`A new secret for ${name}?`}
-          deed="Replace the secret"
-          act={rotate}
-        >
-          <Select label="The old secret" value={keepOldHours} options={keeping} onChange={setKeepOldHours} />
-          <ul>
-            {keepOldHours === '0' ? (
-              <li>
-                Programs that have the old secret are locked out at once: they get no new tokens with it.
-              </li>
-            ) : (
-              <li>Both secrets work meanwhile. A secret that is older still stops working at once.</li>
-            )}
-            <li>Tokens that they hold stay good until they end, within an hour.</li>
-            <li>The new secret is shown once.</li>
-          </ul>
-        </ConfirmedButton>
-      </div>
+      <ConfirmedButton
+        label="New secret"
+        kind="plain"
+        title={`A new secret for ${name}?`}
+        deed="Replace the secret"
+        act={rotate}
+      >
+        <Select label="The old secret" value={keepOldHours} options={keeping} onChange={setKeepOldHours} />
+        <ul>
+          {keepOldHours === '0' ? (
+            <li>Programs that have the old secret are locked out at once: they get no new tokens with it.</li>
+          ) : (
+            <li>Both secrets work meanwhile. A secret that is older still stops working at once.</li>
+          )}
+          <li>Tokens that they hold stay good until they end, within an hour.</li>
+          <li>The new secret is shown once.</li>
+        </ul>
+      </ConfirmedButton>
     </>
   );
 }
 
-interface ExpiryFormProps {
-  client: Client;
-  expires: string | undefined;
-  onSaved(): void;
-}
-
-function ExpiryForm({ client, expires, onSaved }: ExpiryFormProps) {
-  const { admin, send } = useApi();
+function ExpiryForm({ client, expires }: { client: Client; expires: string | undefined }) {
+  const { admin, change } = useApi();
   const saved = dayOf(expires);
-  const save = useForm({ expires: saved }, async ({ expires: day }) => {
+  const save = useForm({ expires: saved }, ({ expires: day }) => {
     const next = day === '' ? null : new Date(`${day}T23:59:59`).toISOString();
-    await send('POST', `${admin}/client/${client.id}`, { expires: next });
-    onSaved();
+    return change('POST', `${admin}/client/${client.id}`, { expires: next });
   });
   return (
     <Form
@@ -213,55 +191,49 @@ function dayOf(instant: string | undefined): string {
     .join('-');
 }
 
-function RedirectsForm({ client, onSaved }: { client: Client; onSaved(): void }) {
-  const { send } = useApi();
-  const save = useForm({ redirectUris: redirectsOf(client).join('\n') }, async (typed) => {
+function RedirectsForm({ client }: { client: Client }) {
+  const { change } = useApi();
+  const save = useForm({ redirectUris: redirectsOf(client).join('\n') }, (typed) => {
     const { redirectUri: _, redirectUris: __, ...others } = client;
     const redirectUris = urisIn(typed.redirectUris);
     const body = { ...others, ...(redirectUris.length > 0 ? { redirectUris } : {}) };
-    await send('PUT', `fhir/R4/ClientApplication/${client.id}`, body, client.meta?.versionId);
-    onSaved();
+    return change('PUT', `fhir/R4/ClientApplication/${client.id}`, body, client.meta?.versionId);
   });
   return (
-    <Card title="Signing people in">
-      <Form
-        label="Signing people in"
-        action={save}
-        submit="Save the redirect URIs"
-        kind="plain"
-        saved="Saved."
-      >
-        <TextField
-          label="Redirect URIs"
-          rows={3}
-          spellCheck="false"
-          help="Only for an app that signs people in: one per line, compared character for character. One that is removed stops working at once."
-          {...save.field('redirectUris')}
-        />
-      </Form>
-    </Card>
+    <FormCard
+      label="Signing people in"
+      hasHeading
+      className="card"
+      action={save}
+      submit="Save the redirect URIs"
+      kind="plain"
+      saved="Saved."
+    >
+      <TextField
+        label="Redirect URIs"
+        rows={3}
+        spellCheck="false"
+        help="Only for an app that signs people in: one per line, compared character for character. One that is removed stops working at once."
+        {...save.field('redirectUris')}
+      />
+    </FormCard>
   );
 }
 
-function MakePublic({ client, onMade }: { client: Client; onMade(): void }) {
-  const { send } = useApi();
+function MakePublic({ client }: { client: Client }) {
+  const { change } = useApi();
   return (
-    <div>
-      <ConfirmedButton
-        label="Make it a public app"
-        kind="plain"
-        title={`Make ${client.name ?? 'this key'} a public app?`}
-        deed="Make it public"
-        act={async () => {
-          await send('PUT', `fhir/R4/ClientApplication/${client.id}`, { ...client, public: true });
-          onMade();
-        }}
-      >
-        <ul>
-          <li>For an app in a browser or on a phone: it signs people in with its id alone.</li>
-          <li>Its secret is removed, and programs that have it are locked out.</li>
-        </ul>
-      </ConfirmedButton>
-    </div>
+    <ConfirmedButton
+      label="Make it a public app"
+      kind="plain"
+      title={`Make ${client.name ?? 'this key'} a public app?`}
+      deed="Make it public"
+      act={() => change('PUT', `fhir/R4/ClientApplication/${client.id}`, { ...client, public: true })}
+    >
+      <ul>
+        <li>For an app in a browser or on a phone: it signs people in with its id alone.</li>
+        <li>Its secret is removed, and programs that have it are locked out.</li>
+      </ul>
+    </ConfirmedButton>
   );
 }

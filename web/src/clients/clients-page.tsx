@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { useApi } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import { lastSignInOf } from '../members/invitation.ts';
-import { Card, CopyButton, Empty, Moment } from '../ui/basics.tsx';
+import { CopyButton, Moment } from '../ui/basics.tsx';
 import { Switch, TextField } from '../ui/fields.tsx';
-import { Form, useForm } from '../ui/form.tsx';
+import { FormCard, useForm } from '../ui/form.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
@@ -25,17 +25,15 @@ export function ClientsPage() {
         pages={pages}
         label="API keys"
         row={(membership) => <ClientRow membership={membership} />}
-        empty={<Empty title="No API keys" />}
+        empty="No API keys"
       />
-      <Card title="Create an API key" className="card narrow">
-        <NewClientForm
-          key={created?.id}
-          onCreated={(client) => {
-            setCreated(client);
-            pages.reload();
-          }}
-        />
-      </Card>
+      <NewClientForm
+        key={created?.id}
+        onCreated={(client) => {
+          setCreated(client);
+          pages.reload();
+        }}
+      />
     </Page>
   );
 }
@@ -78,7 +76,7 @@ function NewClientForm({ onCreated }: { onCreated(client: CreatedClient): void }
     onCreated(await send<CreatedClient>('POST', `${admin}/client`, body));
   });
   return (
-    <Form label="Create an API key" action={create} submit="Create the key">
+    <FormCard label="Create an API key" hasHeading action={create} submit="Create the key">
       <TextField label="Name" {...create.field('name')} isRequired />
       <TextField
         label="Redirect URIs"
@@ -102,7 +100,7 @@ function NewClientForm({ onCreated }: { onCreated(client: CreatedClient): void }
           Administrator
         </Switch>
       )}
-    </Form>
+    </FormCard>
   );
 }
 

@@ -3,23 +3,8 @@ import { useSession, useSessionState } from '../session/session-context.tsx';
 import { Button, Moment, Notice } from '../ui/basics.tsx';
 import { type Draft, hasKept, isSame, keptInputsOf, readDraft, removeDraft, writeDraft } from './drafts.ts';
 
-export interface DraftState<T> {
-  /** What to begin with: the draft, or what is saved. */
-  begin: T;
-  found: Draft<T> | undefined;
-  /** Keeps what was typed; what equals the saved one needs no draft. */
-  keep(value: T): void;
-  /** After saving: this is what is saved now. */
-  saved(value: T): void;
-  discard(): void;
-}
-
-interface Writing<T> {
-  next: T | undefined;
-  isBusy: boolean;
-  /** The draft that is being sealed is not wanted any more. */
-  isForgotten: boolean;
-}
+/** Work that can be saved: `begin` is what to begin with, the draft that was `found` or what is saved. */
+export type DraftState<T extends object> = NonNullable<ReturnType<typeof useDraft<T>>>;
 
 /** The draft, once it is known whether there is one; `round` rises when it begins anew. */
 function useDraft<T extends object>(name: string, savedNow: T) {
@@ -27,7 +12,8 @@ function useDraft<T extends object>(name: string, savedNow: T) {
   const [begun, setBegun] = useState<{ begin: T; found: Draft<T> | undefined; round: number }>();
   const base = useRef(savedNow);
   const latest = useRef<T>(undefined);
-  const writing = useRef<Writing<T>>({ next: undefined, isBusy: false, isForgotten: false });
+  const wanted = useRef<T>(undefined);
+  const written = useRef(Promise.resolve());
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is saved is looked at when the work begins
   useEffect(() => {
     let isGone = false;
@@ -39,54 +25,41 @@ function useDraft<T extends object>(name: string, savedNow: T) {
     };
   }, [session, name]);
 
-  /** One after the other, and only the latest: sealing takes a moment. */
-  const write = useCallback(async () => {
-    const state = writing.current;
-    if (state.isBusy) return;
-    state.isBusy = true;
-    while (state.next !== undefined) {
-      const value = state.next;
-      state.next = undefined;
-      state.isForgotten = false;
-      await writeDraft(session, name, { value, base: base.current, atMs: Date.now() });
-      if (state.isForgotten) removeDraft(session, name);
-    }
-    state.isBusy = false;
-  }, [session, name]);
-
-  const forget = () => {
-    writing.current.next = undefined;
-    writing.current.isForgotten = true;
-    removeDraft(session, name);
+  /** One after the other, and only the latest: sealing takes a moment. Undefined for no draft. */
+  const write = (value: T | undefined) => {
+    wanted.current = value;
+    if (value === undefined) removeDraft(session, name);
+    written.current = written.current.then(async () => {
+      if (wanted.current !== value) return;
+      // The one before may have been sealed meanwhile.
+      if (value === undefined) removeDraft(session, name);
+      else await writeDraft(session, name, { value, base: base.current, atMs: Date.now() });
+    });
   };
-  const draft: DraftState<T> | undefined = begun && {
+  if (!begun) return undefined;
+  return {
     ...begun,
-    keep(value) {
+    /** Keeps what was typed; what equals the saved one needs no draft. */
+    keep(value: T) {
       latest.current = value;
-      if (isSame(value, base.current)) return forget();
-      writing.current.next = value;
-      void write();
+      write(isSame(value, base.current) ? undefined : value);
     },
-    saved(value) {
+    /** After saving: this is what is saved now. */
+    saved(value: T) {
       base.current = value;
       // What was typed while it was being saved is not.
-      if (latest.current === undefined || isSame(latest.current, value)) forget();
-      else {
-        writing.current.next = latest.current;
-        void write();
-      }
+      write(isSame(latest.current, value) ? undefined : latest.current);
       setBegun((before) => before && { ...before, found: undefined });
     },
     discard() {
-      forget();
+      write(undefined);
       latest.current = undefined;
       setBegun(({ round } = begun) => ({ begin: base.current, found: undefined, round: round + 1 }));
     },
   };
-  return { draft, round: begun?.round };
 }
 
-interface DraftedProps<T> {
+interface DraftedProps<T extends object> {
   name: string;
   savedNow: T;
   isNew?: boolean;
@@ -95,9 +68,9 @@ interface DraftedProps<T> {
 
 /** Work on something that can be saved: what was typed and never saved is found again, and said to be that. */
 export function Drafted<T extends object>({ name, savedNow, isNew = false, children }: DraftedProps<T>) {
-  const { draft, round } = useDraft(name, savedNow);
+  const draft = useDraft(name, savedNow);
   if (!draft) return null;
-  const { found, discard } = draft;
+  const { found, discard, round } = draft;
   return (
     <>
       {found && (

@@ -1,25 +1,32 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { errorText } from '../../../shared/base/values.ts';
 import { messageOf } from '../api/use-api.ts';
 import { Notice } from '../ui/basics.tsx';
-import type { Checks, MountedEditor } from './mount-editor.ts';
+import type { EditorOptions, MountedEditor } from './mount-editor.ts';
+import type { PlacedProblem } from './types/extension.ts';
 
-interface Props {
-  /** What it begins with, once it is there; a new `key` begins anew. */
-  text: string;
-  language: 'typescript' | 'json';
-  label: string;
-  onChange(text: string): void;
+interface Props extends Omit<EditorOptions, 'host'> {
   handle?: RefObject<MountedEditor | undefined>;
-  checks?: Checks;
 }
 
-/** Text with highlighting. The editor is fetched when the first one is shown. */
+/**
+ * Text with highlighting. The editor is fetched when the first one is shown.
+ * @param props.text what it begins with, once it is there; a new `key` begins anew
+ */
 export function CodeEditor({ text, language, label, onChange, handle, checks }: Props) {
   const host = useRef<HTMLDivElement>(null);
-  const latest = useRef({ text, onChange, checks });
-  const isThere = useRef(false);
-  latest.current = { text: isThere.current ? latest.current.text : text, onChange, checks };
+  // What stands there, once the editor does: it lives longer than one drawing of the page.
+  const current = useRef<string>(undefined);
+  const begin = useEffectEvent(() => {
+    current.current ??= text;
+    return current.current;
+  });
+  const change = useEffectEvent((next: string) => {
+    current.current = next;
+    onChange(next);
+  });
+  const filename = useEffectEvent(() => checks?.filename() ?? '');
+  const onProblems = useEffectEvent((found: readonly PlacedProblem[]) => checks?.onProblems(found));
   const isChecked = checks !== undefined;
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
@@ -28,26 +35,8 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
     import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (gone.signal.aborted || !host.current) return;
-        isThere.current = true;
-        mounted = mountEditor({
-          host: host.current,
-          text: latest.current.text,
-          language,
-          label,
-          onChange(next) {
-            latest.current.text = next;
-            latest.current.onChange(next);
-          },
-          // Those that hold when they are asked: the editor lives longer than one drawing of the page.
-          ...(isChecked
-            ? {
-                checks: {
-                  filename: () => latest.current.checks?.filename() ?? '',
-                  onProblems: (problems) => latest.current.checks?.onProblems(problems),
-                },
-              }
-            : {}),
-        });
+        const shown = { host: host.current, text: begin(), language, label, onChange: change };
+        mounted = mountEditor({ ...shown, ...(isChecked ? { checks: { filename, onProblems } } : {}) });
         if (handle) handle.current = mounted;
       },
       (error: unknown) => setFailure(messageOf(error)),

@@ -11,24 +11,15 @@ import {
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { types } from './types/extension.ts';
-import type { Problem } from './types/language.ts';
+import { type Checks, types } from './types/extension.ts';
 
-interface EditorOptions {
+export interface EditorOptions {
   host: HTMLElement;
   text: string;
   language: 'typescript' | 'json';
   label: string;
   onChange(text: string): void;
   checks?: Checks;
-}
-
-/** A problem with the place where it begins, counted from 1. */
-export type PlacedProblem = Problem & { line: number; column: number };
-
-export interface Checks {
-  filename(): string;
-  onProblems(problems: readonly PlacedProblem[]): void;
 }
 
 /** What can be done with an editor that is there. */

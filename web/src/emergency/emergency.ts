@@ -1,5 +1,4 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
-import type { Portico } from '../../../client/src/index.ts';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { saysIt } from '../idle/idle-watch.ts';
 
@@ -46,18 +45,12 @@ export function emergencyWatch() {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    /** The same API; what its answers say of emergency access is heeded. */
-    heeding: (portico: Portico): Portico => ({
-      ...portico,
-      async fetch(path, request, options) {
-        const answer = await portico.fetch(path, request, options);
-        const isSaid = answer.headers.has('x-emergency-seconds');
-        if (saysIt.test(path) && isSaid !== isOn) {
-          isOn = isSaid;
-          for (const listener of listeners) listener();
-        }
-        return answer;
-      },
-    }),
+    /** What an answer says of emergency access. */
+    heed(path: string, { headers }: Response) {
+      const isSaid = headers.has('x-emergency-seconds');
+      if (!saysIt.test(path) || isSaid === isOn) return;
+      isOn = isSaid;
+      for (const listener of listeners) listener();
+    },
   };
 }

@@ -114,13 +114,14 @@ function SeenList({ name, explanation: { seen, why }, isBusy, onMore }: Props) {
           {onMore && ', and there are more'}
         </p>
       )}
-      <Rows
-        label="Records"
-        of={seen}
-        keyOf={({ resource }) => `${resource.resourceType}/${resource.id}`}
-        empty={null}
-        row={(one) => <Seen {...one} />}
-      />
+      {seen.length > 0 && (
+        <Rows
+          label="Records"
+          of={seen}
+          keyOf={({ resource }) => `${resource.resourceType}/${resource.id}`}
+          row={(one) => <Seen {...one} />}
+        />
+      )}
       <ShowMore onPress={onMore} isBusy={isBusy} />
     </section>
   );

@@ -1,4 +1,3 @@
-import type { Portico } from '../../../client/src/index.ts';
 import { changeKept, readKept, whereAllowed } from '../session/kept-session.ts';
 import { type IdleState, idleState, isToTell, later, type Use } from './idle-clock.ts';
 
@@ -29,17 +28,12 @@ export function idleWatch(use: SharedUse, tell: () => Promise<void>) {
       triedAtMs = nowMs;
       await tell();
     },
-    /** The same API; what its answers say of the idle time is heeded. */
-    heeding: (portico: Portico): Portico => ({
-      ...portico,
-      async fetch(path, request, options) {
-        const answer = await portico.fetch(path, request, options);
-        const said = answer.headers.get('x-idle-seconds');
-        if (said !== null) idleMs = Number(said) * 1000;
-        else if (saysIt.test(path)) idleMs = undefined;
-        return answer;
-      },
-    }),
+    /** What an answer says of the idle time. */
+    heed(path: string, { headers }: Response) {
+      const said = headers.get('x-idle-seconds');
+      if (said !== null) idleMs = Number(said) * 1000;
+      else if (saysIt.test(path)) idleMs = undefined;
+    },
   };
 }
 

@@ -5,22 +5,6 @@ import { typedEntries } from '../../../shared/base/values.ts';
 import type { PickedResource } from '../api/fhir.ts';
 import { type Choice, type PickedPolicy, pickedOf } from '../ui/resource-picker.tsx';
 
-/** What stands in the form, by the names that the service has for it. */
-export interface InviteFields {
-  resourceType: InviteRequest['resourceType'];
-  firstName: string;
-  lastName: string;
-  email: string;
-  /** Whom a RelatedPerson is related to. */
-  patient: Choice<PickedResource<Patient>>;
-  relationship: RelationshipCode | '';
-  profile: Choice<PickedResource<Patient>>;
-  accessPolicy: Choice<PickedPolicy>;
-  admin: boolean;
-  mfaRequired: boolean;
-  sendEmail: boolean;
-}
-
 const typeLabels: Record<ProfileType, string> = {
   Practitioner: 'Practitioner',
   Patient: 'Patient',
@@ -28,19 +12,23 @@ const typeLabels: Record<ProfileType, string> = {
 };
 export const inviteTypes = typedEntries(typeLabels).map(([value, label]) => ({ value, label }));
 
-export const emptyInvite: InviteFields = {
-  resourceType: 'Practitioner',
+/** What stands in the form at first, by the names that the service has for it. */
+export const emptyInvite = {
+  resourceType: 'Practitioner' as ProfileType,
   firstName: '',
   lastName: '',
   email: '',
-  patient: undefined,
-  relationship: '',
-  profile: undefined,
-  accessPolicy: undefined,
+  /** Whom a RelatedPerson is related to. */
+  patient: undefined as Choice<PickedResource<Patient>>,
+  relationship: '' as RelationshipCode | '',
+  profile: undefined as Choice<PickedResource<Patient>>,
+  accessPolicy: undefined as Choice<PickedPolicy>,
   admin: false,
   mfaRequired: false,
   sendEmail: true,
 };
+
+export type InviteFields = typeof emptyInvite;
 
 /**
  * What is sent. What does not belong to the kind of person is left out, though it may have been typed.

@@ -45,7 +45,7 @@ export function MemberPage({ id }: { id: string }) {
       actions={<ButtonLink label="View as this person" href={`/members/${id}/view`} kind="plain" />}
       back={{ label: 'All members', href: '/members' }}
     >
-      <Loading of={loaded}>{(found) => <MemberCards {...found} onChange={loaded.reload} />}</Loading>
+      <Loading of={loaded}>{(found) => <MemberCards {...found} />}</Loading>
     </Page>
   );
 }
@@ -54,10 +54,9 @@ interface MemberCardsProps {
   member: MemberWithPolicies;
   email: string | undefined;
   inviterName: string | undefined;
-  onChange(): void;
 }
 
-function MemberCards({ member, email, inviterName, onChange }: MemberCardsProps) {
+function MemberCards({ member, email, inviterName }: MemberCardsProps) {
   const { membership } = member;
   const { label, kind } = standingOf(membership);
   return (
@@ -72,11 +71,11 @@ function MemberCards({ member, email, inviterName, onChange }: MemberCardsProps)
           }}
         />
       </Card>
-      <EmergencyCard membership={membership} onChange={onChange} />
+      <EmergencyCard membership={membership} />
       {invitationOf(membership) && (
         <>
-          <InvitationCard membership={membership} onChange={onChange} />
-          <RightsForm member={member} onChange={onChange} />
+          <InvitationCard membership={membership} />
+          <RightsForm member={member} />
           <RemoveMember membership={membership} />
         </>
       )}
@@ -99,31 +98,28 @@ function RemoveMember({ membership }: { membership: ProjectMembership }) {
   return (
     <Card title="Leave the project">
       <p>Ends the membership of {name}. Their records stay.</p>
-      <div>
-        <ConfirmedButton
-          label="Remove from the project"
-          title={`Remove ${name}?`}
-          deed={`Remove ${name}`}
-          act={async () => {
-            await send('DELETE', `${admin}/members/${membership.id}`);
-            navigate('/members');
-          }}
-        >
-          <ul>
-            <li>
-              They are signed out of {me.project.name ?? 'this project'} and refused from their next request
-              on.
-            </li>
-            <li>An invitation that is still open ends.</li>
-            <li>
-              The {profileType(membership.profile?.reference)} record and everything that refers to it stay
-              where they are.
-            </li>
-            <li>Their account and their other projects are not touched.</li>
-            <li>Invited again as the same kind, they get this record back.</li>
-          </ul>
-        </ConfirmedButton>
-      </div>
+      <ConfirmedButton
+        label="Remove from the project"
+        title={`Remove ${name}?`}
+        deed={`Remove ${name}`}
+        act={async () => {
+          await send('DELETE', `${admin}/members/${membership.id}`);
+          navigate('/members');
+        }}
+      >
+        <ul>
+          <li>
+            They are signed out of {me.project.name ?? 'this project'} and refused from their next request on.
+          </li>
+          <li>An invitation that is still open ends.</li>
+          <li>
+            The {profileType(membership.profile?.reference)} record and everything that refers to it stay
+            where they are.
+          </li>
+          <li>Their account and their other projects are not touched.</li>
+          <li>Invited again as the same kind, they get this record back.</li>
+        </ul>
+      </ConfirmedButton>
     </Card>
   );
 }
@@ -143,21 +139,15 @@ const explain: Record<Exclude<InvitationState, 'accepted'>, (invitation: Invitat
   revoked: () => 'It was withdrawn. The person can be invited again.',
 };
 
-interface CardProps {
-  membership: ProjectMembership;
-  onChange(): void;
-}
-
-function InvitationCard({ membership, onChange }: CardProps) {
-  const { admin, send } = useApi();
+function InvitationCard({ membership }: { membership: ProjectMembership }) {
+  const { admin, change } = useApi();
   const [done, setDone] = useState<string>();
-  const change = (method: string, said: string) => async () => {
-    await send(method, `${admin}/members/${membership.id}/invitation`);
+  const act = (method: string, said: string) => async () => {
+    await change(method, `${admin}/members/${membership.id}/invitation`);
     setDone(said);
-    onChange();
   };
   const resend = useAction(
-    change('POST', 'An e-mail with a new link is on its way. Earlier links no longer work.'),
+    act('POST', 'An e-mail with a new link is on its way. Earlier links no longer work.'),
   );
   const invitation = invitationOf(membership);
   if (!invitation || invitation.state === 'accepted') return null;
@@ -184,7 +174,7 @@ function InvitationCard({ membership, onChange }: CardProps) {
             label="Revoke"
             title="Revoke the invitation?"
             deed="Revoke the invitation"
-            act={change('DELETE', 'The invitation is revoked. Its link no longer works.')}
+            act={act('DELETE', 'The invitation is revoked. Its link no longer works.')}
           >
             <p>The link in the e-mail stops working at once. You can invite the person again at any time.</p>
           </ConfirmedButton>
@@ -194,12 +184,9 @@ function InvitationCard({ membership, onChange }: CardProps) {
   );
 }
 
-function EmergencyCard({ membership, onChange }: CardProps) {
-  const { admin, send } = useApi();
-  const end = useAction(async () => {
-    await send('DELETE', `${admin}/members/${membership.id}/emergency`);
-    onChange();
-  });
+function EmergencyCard({ membership }: { membership: ProjectMembership }) {
+  const { admin, change } = useApi();
+  const end = useAction(() => change('DELETE', `${admin}/members/${membership.id}/emergency`));
   const grant = emergencyOf(membership);
   if (!grant) return null;
   return (
@@ -212,9 +199,7 @@ function EmergencyCard({ membership, onChange }: CardProps) {
         }}
       />
       <Failure message={end.message} />
-      <div>
-        <ActionButton label="End it now" kind="danger" action={end} />
-      </div>
+      <ActionButton label="End it now" kind="danger" action={end} />
     </Card>
   );
 }

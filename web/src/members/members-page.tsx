@@ -14,6 +14,7 @@ import {
   Link,
   Moment,
   Notice,
+  number,
   Sentences,
 } from '../ui/basics.tsx';
 import { SearchField, Select } from '../ui/fields.tsx';
@@ -186,8 +187,6 @@ function MemberTable({ query, ...props }: MemberTableProps) {
     </PagedTable>
   );
 }
-
-const number = new Intl.NumberFormat();
 
 function countOf(shown: number, total: number | undefined, hasMore: boolean): string {
   const all = hasMore ? total : shown;

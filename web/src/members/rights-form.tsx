@@ -4,9 +4,9 @@ import { pickedResource } from '../api/fhir.ts';
 import { useApi, useLoad } from '../api/use-api.ts';
 import { emergencyPolicyOf } from '../emergency/emergency.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Card, Sentences } from '../ui/basics.tsx';
+import { Sentences } from '../ui/basics.tsx';
 import { Switch } from '../ui/fields.tsx';
-import { Form, useForm } from '../ui/form.tsx';
+import { FormCard, useForm } from '../ui/form.tsx';
 import { Confirm } from '../ui/page.tsx';
 import { type Choice, type PickedPolicy, PolicyPicker, referenceOf } from '../ui/resource-picker.tsx';
 import { invitationOf } from './invitation.ts';
@@ -19,9 +19,9 @@ export interface MemberWithPolicies {
 }
 
 /** Role, policy and activity of a member. */
-export function RightsForm({ member, onChange }: { member: MemberWithPolicies; onChange(): void }) {
+export function RightsForm({ member }: { member: MemberWithPolicies }) {
   const { membership } = member;
-  const { admin, send } = useApi();
+  const { admin, change } = useApi();
   const { me } = useSession();
   const [isAsking, setAsking] = useState(false);
   const profileType = membership.profile?.reference?.split('/')[0] ?? '';
@@ -36,12 +36,11 @@ export function RightsForm({ member, onChange }: { member: MemberWithPolicies; o
     }),
     async (typed) => {
       const emergencyPolicy = referenceOf(typed.emergencyPolicy) ?? null;
-      await send('POST', `${admin}/members/${membership.id}`, {
+      await change('POST', `${admin}/members/${membership.id}`, {
         accessPolicy: referenceOf(typed.accessPolicy) ?? null,
         ...(isPractitioner ? { admin: typed.admin, emergencyPolicy } : {}),
         ...(hasJoined ? { active: typed.active } : {}),
       });
-      onChange();
     },
   );
   const { accessPolicy: policy, admin: isAdministrator, active } = form.values;
@@ -49,9 +48,11 @@ export function RightsForm({ member, onChange }: { member: MemberWithPolicies; o
   const losesOwn = isOwn && !(isAdministrator && active);
   const holder = { profileType, isAdministrator, hasPatients: hasPatients(membership) };
   return (
-    <Card title="What they may do">
-      <Form
+    <>
+      <FormCard
         label="What they may do"
+        hasHeading
+        className="card"
         action={form}
         submit="Save"
         saved="Saved. It applies from their next request."
@@ -82,7 +83,7 @@ export function RightsForm({ member, onChange }: { member: MemberWithPolicies; o
           title="What this lets them do"
           holder={policy && 'typed' in policy ? undefined : { ...holder, policy: policy?.resource }}
         />
-      </Form>
+      </FormCard>
       <Confirm
         isOpen={isAsking}
         title="Give up your own administration?"
@@ -95,7 +96,7 @@ export function RightsForm({ member, onChange }: { member: MemberWithPolicies; o
           administrator can give them back to you.
         </p>
       </Confirm>
-    </Card>
+    </>
   );
 }
 
@@ -110,14 +111,11 @@ function hasPatients(membership: object): boolean {
   return 'patient' in membership && Array.isArray(membership.patient) && membership.patient.length > 0;
 }
 
-interface Props {
-  title: string;
-  /** Undefined while it is not known which policy will hold. */
-  holder: Holder | undefined;
-}
-
-/** What somebody may do, in plain words, generated from the rights themselves. */
-export function RightsSummary({ title, holder }: Props) {
+/**
+ * What somebody may do, in plain words, generated from the rights themselves.
+ * @param holder undefined while it is not known which policy will hold
+ */
+export function RightsSummary({ title, holder }: { title: string; holder: Holder | undefined }) {
   const { value: words } = useLoad(JSON.stringify(holder ?? null), async () => holder && rightsWords(holder));
   return (
     <div className="summary" role="status">
@@ -140,7 +138,7 @@ export interface Holder {
 
 /** A sentence each. They know every search parameter of R4, and are loaded when the first page needs them. */
 async function rightsWords({ policy, ...who }: Holder): Promise<readonly string[]> {
-  const { defaultWords, policyWords } = await import('./rights-words.ts');
+  const { defaultWords, policyWords } = await import('../policies/builder/knowledge.ts');
   const words = (policy ? policyWords(policy, who) : defaultWords(who)).map(({ text }) => text);
   return [
     ...(words.length === 0 ? ['The policy has no entries: it grants nothing.'] : words),

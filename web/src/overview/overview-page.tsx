@@ -1,6 +1,7 @@
 import type { Bundle, ProjectMembership } from '@medplum/fhirtypes';
+import { profileTypes } from '../../../shared/base/resource.ts';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
-import { Badge, ButtonLink, Card, Empty, Loading, Moment } from '../ui/basics.tsx';
+import { Badge, ButtonLink, Card, Loading, Moment } from '../ui/basics.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 import { type AllAttention, type Attention, loadAttention } from './attention.ts';
@@ -31,14 +32,8 @@ function Items({ items, missing }: AllAttention) {
         label="Needs attention"
         of={items}
         keyOf={({ kind, href }) => `${kind} ${href}`}
-        empty={
-          <Empty title="Nothing needs your attention">
-            <p>
-              Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire
-              within two days, API keys that were never used, and emergency access of the last 30 days.
-            </p>
-          </Empty>
-        }
+        empty="Nothing needs your attention"
+        hint="Bots and deliveries that failed in the last 24 hours are listed here, invitations that expire within two days, API keys that were never used, and emergency access of the last 30 days."
         row={({ kind, name, what, at, href }) => (
           <Row
             title={name}
@@ -93,34 +88,29 @@ function Steps({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-interface Step {
-  title: string;
-  why: string;
-  href: string;
-  deed: string;
-  isDone: boolean;
-}
-
-const people = 'Practitioner,Patient,RelatedPerson';
+type Step = Awaited<ReturnType<typeof loadSteps>>[number];
 
 /** What is done first, in its order, and what of it is done. Two requests. */
-async function loadSteps(api: Api, signal: AbortSignal): Promise<Step[]> {
+async function loadSteps(api: Api, signal: AbortSignal) {
   const types = ['AccessPolicy', 'Bot', 'ClientApplication'];
   const [batch, members] = await Promise.all([
     api.send<Bundle<Bundle>>('POST', 'fhir/R4', {
       ...{ resourceType: 'Bundle', type: 'batch' },
       entry: types.map((type) => ({ request: { method: 'GET', url: `${type}?_count=1&_elements=id` } })),
     }),
-    api.get<Bundle<ProjectMembership>>(`${api.admin}/members?profile-type=${people}&_count=2`, signal),
+    api.get<Bundle<ProjectMembership>>(
+      `${api.admin}/members?profile-type=${profileTypes.join()}&_count=2`,
+      signal,
+    ),
   ]);
-  const [hasPolicy, hasBot, hasKey] = types.map((_, at) => hasAny(batch.entry?.[at]?.resource));
+  const [hasPolicy, hasBot, hasKey] = types.map((_, at) => batch.entry?.[at]?.resource?.entry?.length);
   return [
     {
       title: 'Write an access policy',
       why: 'It says what a person or a program may read and write. Without one, members have the default rights of their role.',
       href: '/policies/new',
       deed: 'Create a policy',
-      isDone: hasPolicy === true,
+      isDone: Boolean(hasPolicy),
     },
     {
       title: 'Invite somebody',
@@ -135,18 +125,14 @@ async function loadSteps(api: Api, signal: AbortSignal): Promise<Step[]> {
       why: 'A Bot is code of yours that runs when a message arrives, a record changes or a schedule says so.',
       href: '/bots/new',
       deed: 'Create a Bot',
-      isDone: hasBot === true,
+      isDone: Boolean(hasBot),
     },
     {
       title: 'Create an API key',
       why: 'With it a program of yours signs in, calls Bots, and reads and writes records.',
       href: '/clients',
       deed: 'Create an API key',
-      isDone: hasKey === true,
+      isDone: Boolean(hasKey),
     },
   ];
-}
-
-function hasAny(found: Bundle | undefined): boolean {
-  return (found?.entry?.length ?? 0) > 0;
 }

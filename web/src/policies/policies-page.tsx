@@ -5,7 +5,7 @@ import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import { removeDraft } from '../drafts/drafts.ts';
 import { useSession } from '../session/session-context.tsx';
-import { ButtonLink, Empty, Loading } from '../ui/basics.tsx';
+import { ButtonLink, Loading } from '../ui/basics.tsx';
 import { Select } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
 import { Confirm, DeleteResource, Page } from '../ui/page.tsx';
@@ -25,11 +25,8 @@ export function PoliciesPage() {
           );
           return <Row title={name} href={`/policies/${id}`} more={[types.join(', ') || 'grants nothing']} />;
         }}
-        empty={
-          <Empty title="No access policies">
-            <p>Without one, members have the default rights of their role.</p>
-          </Empty>
-        }
+        empty="No access policies"
+        hint="Without one, members have the default rights of their role."
       />
     </Page>
   );

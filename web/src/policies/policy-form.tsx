@@ -178,16 +178,14 @@ function PolicyBuilder({ text, onChange }: PolicyBuilderProps) {
         ))}
       </ol>
       <p className="muted">{entries.length === 0 ? 'It grants nothing.' : 'Nothing else.'}</p>
-      <div>
-        <Button
-          onPress={() => {
-            added.current = entries.length;
-            write([...entries, { resourceType: 'Patient', readonly: true }]);
-          }}
-        >
-          Add an entry
-        </Button>
-      </div>
+      <Button
+        onPress={() => {
+          added.current = entries.length;
+          write([...entries, { resourceType: 'Patient', readonly: true }]);
+        }}
+      >
+        Add an entry
+      </Button>
       <div role="status" className="policy-warnings">
         {warnings.length > 0 && (
           <div className="notice">

@@ -26,9 +26,7 @@ export function ExportTab() {
       </p>
       <Failure message={begin.message} />
       {id === '' ? (
-        <div>
-          <ActionButton label="Export everything" kind="primary" action={begin} />
-        </div>
+        <ActionButton label="Export everything" kind="primary" action={begin} />
       ) : (
         <OneExport key={id} id={id} onRemoved={() => show(none)} />
       )}
@@ -50,9 +48,7 @@ function OneExport({ id, onRemoved }: { id: string; onRemoved(): void }) {
     return (
       <>
         <Failure message={loaded.message} />
-        <div>
-          <Button onPress={onRemoved}>Begin anew</Button>
-        </div>
+        <Button onPress={onRemoved}>Begin anew</Button>
       </>
     );
   }
@@ -74,9 +70,7 @@ function OneExport({ id, onRemoved }: { id: string; onRemoved(): void }) {
         </>
       )}
       <Failure message={remove.message} />
-      <div>
-        <ActionButton label={files ? 'Remove the files' : 'Cancel the export'} action={remove} />
-      </div>
+      <ActionButton label={files ? 'Remove the files' : 'Cancel the export'} action={remove} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useAction, useApi, useGet } from '../api/use-api.ts';
-import { ActionButton, Empty, Failure, Loading, Notice } from '../ui/basics.tsx';
+import { ActionButton, Failure, Loading, Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { FormCard, useForm } from '../ui/form.tsx';
 import { Row, Rows } from '../ui/lists.tsx';
@@ -9,23 +9,19 @@ import { ConfirmedButton } from '../ui/page.tsx';
 /** The identity providers that this Project trusts. */
 export function IssuersTab() {
   const { admin } = useApi();
-  const loaded = useGet<{ issuers: Issuer[] }>(`${admin}/issuers`);
   return (
-    <Loading of={loaded}>
+    <Loading of={useGet<{ issuers: Issuer[] }>(`${admin}/issuers`)}>
       {({ issuers }) => (
         <>
           <Rows
             label="Issuers"
             of={issuers}
             keyOf={({ id }) => id}
-            empty={
-              <Empty title="No issuers">
-                <p>People sign in with a password. Add the identity provider of your organization below.</p>
-              </Empty>
-            }
-            row={(issuer) => <IssuerRow issuer={issuer} onRemoved={loaded.reload} />}
+            empty="No issuers"
+            hint="People sign in with a password. Add the identity provider of your organization below."
+            row={(issuer) => <IssuerRow issuer={issuer} />}
           />
-          <NewIssuer onAdded={loaded.reload} />
+          <NewIssuer />
         </>
       )}
     </Loading>
@@ -40,8 +36,8 @@ interface Issuer {
   redirectUri: string;
 }
 
-function IssuerRow({ issuer, onRemoved }: { issuer: Issuer; onRemoved(): void }) {
-  const { admin, send } = useApi();
+function IssuerRow({ issuer }: { issuer: Issuer }) {
+  const { admin, send, change } = useApi();
   const [result, setResult] = useState<{ works: boolean; problem?: string }>();
   const path = `${admin}/issuers/${issuer.id}`;
   const test = useAction(async () => {
@@ -56,10 +52,7 @@ function IssuerRow({ issuer, onRemoved }: { issuer: Issuer; onRemoved(): void })
         name={`Remove ${issuer.issuer}`}
         title={`Remove ${issuer.issuer}?`}
         deed="Remove it"
-        act={async () => {
-          await send('DELETE', path);
-          onRemoved();
-        }}
+        act={() => change('DELETE', path)}
       >
         <ul>
           <li>Nobody signs in to this project with it any more. Sessions end within the hour.</li>
@@ -92,12 +85,11 @@ function IssuerRow({ issuer, onRemoved }: { issuer: Issuer; onRemoved(): void })
 }
 
 /** Adds an identity provider. It is asked before it is kept, so that a mistake shows at once. */
-function NewIssuer({ onAdded }: { onAdded(): void }) {
-  const { admin, send } = useApi();
+function NewIssuer() {
+  const { admin, change } = useApi();
   const add = useForm({ issuer: '', clientId: '', clientSecret: '' }, async ({ clientSecret, ...others }) => {
-    await send('POST', `${admin}/issuers`, { ...others, ...(clientSecret ? { clientSecret } : {}) });
+    await change('POST', `${admin}/issuers`, { ...others, ...(clientSecret ? { clientSecret } : {}) });
     add.clearFields();
-    onAdded();
   });
   return (
     <FormCard label="Add an issuer" hasHeading action={add} submit="Add the issuer">

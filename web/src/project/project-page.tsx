@@ -2,20 +2,29 @@ import { useApi, useGet } from '../api/use-api.ts';
 import { SecretsOf } from '../bots/settings-tab.tsx';
 import { Card, CopyButton, Details, Loading } from '../ui/basics.tsx';
 import { TextField } from '../ui/fields.tsx';
-import { Form, useForm } from '../ui/form.tsx';
+import { FormCard, useForm } from '../ui/form.tsx';
 import { Page, Tabs } from '../ui/page.tsx';
 import { ExportTab } from './export-tab.tsx';
 import { IssuersTab } from './issuers-tab.tsx';
 
 /** What an administrator sets for the whole Project. */
 export function ProjectPage() {
+  const { admin } = useApi();
   return (
     <Page title="Settings">
       <Tabs
         label="Settings of the project"
         tabs={{
           General: <GeneralTab />,
-          Secrets: <ProjectSecrets />,
+          Secrets: (
+            <>
+              <p className="muted">
+                Every Bot of the project is given these. A secret of a Bot comes before one of the same name
+                here.
+              </p>
+              <SecretsOf path={`${admin}/secrets`} />
+            </>
+          ),
           'Fetch hosts': <FetchHostsTab />,
           Issuers: <IssuersTab />,
           Limits: <LimitsTab />,
@@ -23,18 +32,6 @@ export function ProjectPage() {
         }}
       />
     </Page>
-  );
-}
-
-function ProjectSecrets() {
-  const { admin } = useApi();
-  return (
-    <>
-      <p className="muted">
-        Every Bot of the project is given these. A secret of a Bot comes before one of the same name here.
-      </p>
-      <SecretsOf path={`${admin}/secrets`} />
-    </>
   );
 }
 
@@ -57,9 +54,8 @@ const features: Record<string, string> = {
 };
 
 function LimitsTab() {
-  const loaded = useProject();
   return (
-    <Loading of={loaded}>
+    <Loading of={useProject()}>
       {({ limits, features: allowed }) => (
         <Card label="Limits" className="card narrow">
           <Details
@@ -100,8 +96,7 @@ function useProject() {
 }
 
 function GeneralTab() {
-  const loaded = useProject();
-  return <Loading of={loaded}>{(answer) => <General answer={answer} />}</Loading>;
+  return <Loading of={useProject()}>{(answer) => <General answer={answer} />}</Loading>;
 }
 
 function General({ answer }: { answer: ProjectAnswer }) {
@@ -123,40 +118,38 @@ function General({ answer }: { answer: ProjectAnswer }) {
       }),
   );
   return (
-    <Card label="General" className="card narrow">
+    <FormCard
+      label="General"
+      action={save}
+      submit="Save"
+      saved="Saved. Mails and sign-ins show it from now on; another time without use holds at once."
+    >
       <Details of={{ 'Project id': <code>{project.id}</code> }} />
       <CopyButton text={project.id} label="Copy the project id" />
-      <Form
-        label="General"
-        action={save}
-        submit="Save"
-        saved="Saved. Mails and sign-ins show it from now on; another time without use holds at once."
-      >
-        <TextField
-          label="Name"
-          help="What people see when they sign in and in invitations."
-          {...save.field('name')}
-          isRequired
-        />
-        <TextField
-          label="Sender of mails"
-          help="The name beside the address that mails come from. Leave it empty for the name of the project."
-          {...save.field('senderName')}
-        />
-        <TextField
-          label="Sign people out after minutes without use"
-          help="From 10 to 1440. Leave it empty for never. It does not hold for apps that may go on without their person (offline_access)."
-          {...save.field('idleMinutes')}
-          inputMode="numeric"
-        />
-        <TextField
-          label="Minutes of emergency access"
-          help="How long it lasts for members who have a policy for emergencies. From 0, for nobody, to 480."
-          {...save.field('emergencyMinutes')}
-          inputMode="numeric"
-        />
-      </Form>
-    </Card>
+      <TextField
+        label="Name"
+        help="What people see when they sign in and in invitations."
+        {...save.field('name')}
+        isRequired
+      />
+      <TextField
+        label="Sender of mails"
+        help="The name beside the address that mails come from. Leave it empty for the name of the project."
+        {...save.field('senderName')}
+      />
+      <TextField
+        label="Sign people out after minutes without use"
+        help="From 10 to 1440. Leave it empty for never. It does not hold for apps that may go on without their person (offline_access)."
+        {...save.field('idleMinutes')}
+        inputMode="numeric"
+      />
+      <TextField
+        label="Minutes of emergency access"
+        help="How long it lasts for members who have a policy for emergencies. From 0, for nobody, to 480."
+        {...save.field('emergencyMinutes')}
+        inputMode="numeric"
+      />
+    </FormCard>
   );
 }
 
@@ -164,8 +157,11 @@ type FetchHosts = Partial<Record<'allow' | 'deny', string[]>>;
 
 function FetchHostsTab() {
   const { admin } = useApi();
-  const loaded = useGet<FetchHosts>(`${admin}/fetch-hosts`);
-  return <Loading of={loaded}>{(hosts) => <HostsForm hosts={hosts} />}</Loading>;
+  return (
+    <Loading of={useGet<FetchHosts>(`${admin}/fetch-hosts`)}>
+      {(hosts) => <HostsForm hosts={hosts} />}
+    </Loading>
+  );
 }
 
 function HostsForm({ hosts }: { hosts: FetchHosts }) {
@@ -182,28 +178,26 @@ function HostsForm({ hosts }: { hosts: FetchHosts }) {
     },
   );
   return (
-    <Card label="Fetch hosts" className="card narrow">
+    <FormCard label="Fetch hosts" action={save} submit="Save" saved="Saved. It applies from the next run.">
       <p className="muted">
         Where Bots and webhooks of this project may send requests. Addresses inside the network are refused,
         whatever stands here.
       </p>
-      <Form label="Fetch hosts" action={save} submit="Save" saved="Saved. It applies from the next run.">
-        <TextField
-          label="Allowed hosts"
-          rows={4}
-          spellCheck="false"
-          help="One a line, such as api.example.org, or *.example.org for all below it. Empty: every public host."
-          {...save.field('allow')}
-        />
-        <TextField
-          label="Refused hosts"
-          rows={3}
-          spellCheck="false"
-          help="Refused even where they are allowed above."
-          {...save.field('deny')}
-        />
-      </Form>
-    </Card>
+      <TextField
+        label="Allowed hosts"
+        rows={4}
+        spellCheck="false"
+        help="One a line, such as api.example.org, or *.example.org for all below it. Empty: every public host."
+        {...save.field('allow')}
+      />
+      <TextField
+        label="Refused hosts"
+        rows={3}
+        spellCheck="false"
+        help="Refused even where they are allowed above."
+        {...save.field('deny')}
+      />
+    </FormCard>
   );
 }
 

@@ -4,7 +4,7 @@ import { fieldsOf } from '../../../shared/base/values.ts';
 import { useApi, useGet } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import { useSession } from '../session/session-context.tsx';
-import { Card, Empty, Link, Loading, Moment, Output } from '../ui/basics.tsx';
+import { Card, Link, Loading, Moment, Output } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { PagedList, PagedRows, Row } from '../ui/lists.tsx';
 import { Page, Tabs } from '../ui/page.tsx';
@@ -123,9 +123,8 @@ function Version({ version, before, isFirst, isNewest }: Props) {
 
 /** Who has looked at a Patient and at what is about them. @param patient `Patient/<id>` */
 function SeenTab({ patient }: { patient: string }) {
-  const loaded = useGet<{ auditReads: boolean }>(useApi().admin);
   return (
-    <Loading of={loaded}>
+    <Loading of={useGet<{ auditReads: boolean }>(useApi().admin)}>
       {({ auditReads }) => (auditReads ? <SeenList patient={patient} /> : <AskTheLog patient={patient} />)}
     </Loading>
   );
@@ -143,7 +142,7 @@ function SeenList({ patient }: { patient: string }) {
       pages={useSearch<AuditEvent>(`fhir/R4/AuditEvent?${query}`)}
       label="Who saw this patient"
       row={(event) => <SeenRow event={event} patient={patient} />}
-      empty={<Empty title="Nobody since looks are kept in the audit log" />}
+      empty="Nobody since looks are kept in the audit log"
     />
   );
 }

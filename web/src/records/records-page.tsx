@@ -79,7 +79,7 @@ function SearchForm({ type, registry, conditions, onChange }: Props) {
           />
           <TextField
             label="Value"
-            help={exampleOf(chosen?.type)}
+            help={examples[chosen?.type ?? '']}
             spellCheck="false"
             value={value}
             onChange={setValue}
@@ -212,7 +212,3 @@ const examples: Readonly<Record<string, string>> = {
   uri: 'The whole of it.',
   composite: 'Both parts with $ between them, as 8480-6$gt150.',
 };
-
-function exampleOf(type: string | undefined): string {
-  return examples[type ?? ''] ?? '';
-}

@@ -2,6 +2,8 @@ import type { Resource } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
+import type { Session } from '../session/session.ts';
+import { useSession } from '../session/session-context.tsx';
 import { Details, Link } from '../ui/basics.tsx';
 import { formatValue, nameOf } from './record-text.ts';
 
@@ -53,22 +55,21 @@ function inWords(name: string): string {
 }
 
 /** Asked for once in a session, since a list names the same few again and again. */
-const known = new WeakMap<Api, Map<string, Promise<string>>>();
+const known = new WeakMap<Session, Map<string, Promise<string>>>();
 
 /** A resource's name in place of its reference; its type while it is not known, or not to be read. */
 export function NameOf({ reference = '' }: { reference: string | undefined }) {
   const api = useApi();
+  const session = useSession();
   const type = profileType(reference);
-  const { value: name = type } = useLoad(reference, () => nameFor(api, reference, type));
+  const { value: name = type } = useLoad(reference, () => {
+    const names = known.get(session) ?? new Map<string, Promise<string>>();
+    known.set(session, names);
+    const asked = names.get(reference) ?? ask(api, reference, type);
+    names.set(reference, asked);
+    return asked;
+  });
   return <span title={reference || undefined}>{name}</span>;
-}
-
-function nameFor(api: Api, reference: string, type: string): Promise<string> {
-  const names = known.get(api) ?? new Map<string, Promise<string>>();
-  known.set(api, names);
-  const asked = names.get(reference) ?? ask(api, reference, type);
-  names.set(reference, asked);
-  return asked;
 }
 
 async function ask(api: Api, reference: string, type: string): Promise<string> {

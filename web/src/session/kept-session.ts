@@ -30,7 +30,7 @@ export const keptSession = {
   },
   /** A new session, which takes the place of the one before. */
   async begin({ id, refreshToken }: KeptSession): Promise<void> {
-    const key = newSealingKey();
+    const key = textOf(crypto.getRandomValues(new Uint8Array(32)));
     await forgetKept();
     await writeKept(id, await sealText(await sealingKey(key), `${name} ${id}`, refreshToken));
     setCookie(`${id}.${key}${cookieRules}`);
@@ -163,11 +163,6 @@ const ivBytes = 12;
 /** A key of AES-256-GCM from its 32 bytes in base64url, which cannot be read out again. */
 export function sealingKey(base64url: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytesOf(base64url), 'AES-GCM', false, ['encrypt', 'decrypt']);
-}
-
-/** 32 random bytes for `sealingKey`. */
-function newSealingKey(): string {
-  return textOf(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 /** @param belonging opens under the same words only @returns base64url of IV, ciphertext and tag */

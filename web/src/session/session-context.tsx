@@ -5,20 +5,7 @@ import { leaveForIdleness } from '../idle/idle-watch.ts';
 import { keptSession, onKeptSession, type SessionNews } from './kept-session.ts';
 import { beginSession, restoreSession, type Session } from './session.ts';
 
-interface SessionState {
-  session: Session | undefined;
-  /** Why there is none, when there was one. */
-  notice: string | undefined;
-  /** Another tab has signed in as somebody else or to another Project: this page is of the session before. */
-  isReplaced: boolean;
-  begin(tokens: Tokens): Promise<void>;
-  /** The service has ended it: what is not saved waits for the next one. */
-  end(notice?: string): void;
-  /** Nobody has used it: what an editor holds waits, what else was typed or shown is gone. */
-  endIdle(): void;
-  /** The person ends it: nothing stays behind on the device. */
-  signOut(): void;
-}
+type SessionState = ReturnType<typeof useOwnSession>;
 
 /** What the sign-in page says when the service has ended the session. */
 export const endedNotice = 'Your session has ended. Sign in again.';
@@ -35,6 +22,14 @@ interface SessionProviderProps {
 
 /** The session of this browser, as this tab sees it: signing in and out holds for all tabs. */
 export function SessionProvider({ restored, told, children }: SessionProviderProps) {
+  return <SessionContext value={useOwnSession(restored, told)}>{children}</SessionContext>;
+}
+
+/**
+ * `notice` says why there is no session, when there was one; `isReplaced` that another tab has signed in as somebody else
+ * or to another Project: this page is of the session before.
+ */
+function useOwnSession(restored: Session | undefined, told: string | undefined) {
   const [shown, setShown] = useState({ session: restored, notice: told, isReplaced: false });
   const latest = useRef(restored);
   const actions = useMemo(() => {
@@ -59,10 +54,12 @@ export function SessionProvider({ restored, told, children }: SessionProviderPro
         show(await beginSession(tokens));
         logOut(before);
       },
+      /** The service has ended it: what is not saved waits for the next one. */
       end(why?: string) {
         if (latest.current) keptSession.clear(latest.current.id);
         show(undefined, why);
       },
+      /** Nobody has used it: what an editor holds waits, what else was typed or shown is gone. */
       async endIdle() {
         const own = latest.current;
         if (!own) return;
@@ -71,6 +68,7 @@ export function SessionProvider({ restored, told, children }: SessionProviderPro
         keptSession.clear(own.id, 'idleness');
         leave();
       },
+      /** The person ends it: nothing stays behind on the device. */
       signOut() {
         const own = latest.current;
         if (!own) return;
@@ -90,8 +88,7 @@ export function SessionProvider({ restored, told, children }: SessionProviderPro
     };
   }, []);
   useEffect(() => onKeptSession(actions.onNews), [actions]);
-  const state = useMemo(() => ({ ...shown, ...actions }), [shown, actions]);
-  return <SessionContext value={state}>{children}</SessionContext>;
+  return useMemo(() => ({ ...shown, ...actions }), [shown, actions]);
 }
 
 export function useSessionState(): SessionState {

@@ -45,11 +45,9 @@ function ByProof({ session: { again, me } }: { session: Session }) {
         <PasswordField label="Your password" {...show.field('password')} isRequired autoFocus />
       )}
       {me.security?.mfaEnrolled && (
-        <div>
-          <Button kind="quiet" onPress={() => setByCode(!byCode)}>
-            {byCode ? 'Give the password instead' : 'Give a code of your authenticator app instead'}
-          </Button>
-        </div>
+        <Button kind="quiet" onPress={() => setByCode(!byCode)}>
+          {byCode ? 'Give the password instead' : 'Give a code of your authenticator app instead'}
+        </Button>
       )}
     </Form>
   );

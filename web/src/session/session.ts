@@ -1,14 +1,8 @@
 import type { ProjectMembership, Resource } from '@medplum/fhirtypes';
-import {
-  createPortico,
-  OAuthError,
-  OperationOutcomeError,
-  type Portico,
-  type Tokens,
-} from '../../../client/src/index.ts';
-import { type AccessTokens, cachedTokens, requestTokens } from '../../../client/src/tokens.ts';
+import { createPortico, OAuthError, OperationOutcomeError, type Tokens } from '../../../client/src/index.ts';
+import { cachedTokens, requestTokens } from '../../../client/src/tokens.ts';
 import { type Emergency, emergencyWatch } from '../emergency/emergency.ts';
-import { type IdleWatch, idleWatch, type SharedUse, sharedUse } from '../idle/idle-watch.ts';
+import { idleWatch, type SharedUse, sharedUse } from '../idle/idle-watch.ts';
 import { keptSession } from './kept-session.ts';
 import { signInAgain } from './sign-in-again.ts';
 
@@ -30,15 +24,7 @@ interface Me {
 }
 
 /** A person, signed in to one Project. */
-export interface Session {
-  id: string;
-  portico: Portico;
-  me: Me;
-  emergency: ReturnType<typeof emergencyWatch>;
-  again: ReturnType<typeof signInAgain>;
-  idle: IdleWatch;
-  endForIdleness(): Promise<void>;
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /** Begins the session of this browser on new tokens. @throws what the API refused */
 export async function beginSession(tokens: Tokens): Promise<Session> {
@@ -61,13 +47,21 @@ export async function restoreSession(): Promise<Session | undefined> {
   }
 }
 
-async function openSession(id: string, first?: Tokens): Promise<Session> {
+async function openSession(id: string, first?: Tokens) {
   const use = sharedUse(id);
   const auth = sharedTokens(id, use, first);
   const idle = idleWatch(use, auth.renew);
   const emergency = emergencyWatch();
   const again = signInAgain();
-  const portico = again.heeding(emergency.heeding(idle.heeding(createPortico({ baseUrl, auth }))));
+  const api = createPortico({ baseUrl, auth });
+  const portico = again.heeding({
+    ...api,
+    async fetch(path, ...how) {
+      const answer = await api.fetch(path, ...how);
+      for (const watch of [idle, emergency]) watch.heed(path, answer);
+      return answer;
+    },
+  });
   const answer = await portico.fetch('auth/me');
   const me = (await answer.json()) as Me;
   return { id, portico, me, emergency, again, idle, endForIdleness: auth.endForIdleness };
@@ -85,19 +79,13 @@ export function hasEnded(error: unknown): boolean {
   return error instanceof OAuthError || (error instanceof OperationOutcomeError && error.status === 401);
 }
 
-interface SharedTokens extends AccessTokens {
-  renew(): Promise<void>;
-  /** Ends the login, because nobody has used it. */
-  endForIdleness(): Promise<void>;
-}
-
 /**
  * The access tokens of one tab, in its memory. The refresh token belongs to all tabs and is used once: they
  * take turns, and each reads what the one before has left. `get` rejects with an OAuthError once the session
  * is over, or another one has taken its place.
  * @param use what the service is told of the person: a page that asks for tokens by itself keeps no session alive
  */
-function sharedTokens(id: string, use: SharedUse, first: Tokens | undefined): SharedTokens {
+function sharedTokens(id: string, use: SharedUse, first: Tokens | undefined) {
   // Where nothing is kept, this tab goes on with what it has.
   let own = first?.refreshToken;
   const refresh = () =>
@@ -126,6 +114,7 @@ function sharedTokens(id: string, use: SharedUse, first: Tokens | undefined): Sh
       cached.drop(await cached.get());
       await cached.get();
     },
+    /** Ends the login, because nobody has used it. */
     async endForIdleness() {
       const kept = await keptSession.read();
       const token = kept?.id === id ? kept.refreshToken : own;

@@ -1,12 +1,11 @@
 import {
   exchangeCode,
   newPkce,
-  OperationOutcomeError,
   type SignInRequest,
-  type SignInStep,
   signInStep,
   type Tokens,
 } from '../../../client/src/index.ts';
+import { postJson } from '../../../client/src/sign-in.ts';
 import { baseUrl } from '../session/session.ts';
 import type { MailedLink } from './link-pages.tsx';
 
@@ -67,7 +66,7 @@ interface Pending {
 }
 
 /** What must still be known when the browser is back, in this tab only. */
-async function begin(): Promise<{ state: string; codeChallenge: string; codeChallengeMethod: string }> {
+async function begin() {
   const { codeVerifier, codeChallenge, codeChallengeMethod } = await newPkce();
   const pending: Pending = { state: crypto.randomUUID(), codeVerifier };
   sessionStorage.setItem(key, JSON.stringify(pending));
@@ -92,25 +91,13 @@ export async function leaveForIssuer(issuer: string, projectId: string): Promise
 /** Leaves for the issuer that an invitation names; it is accepted when the person is back. @throws */
 export async function acceptAtIssuer(link: MailedLink): Promise<void> {
   const body = { ...link, redirectUri, scope, ...(await begin()) };
-  const answer = await fetch(`${baseUrl}/auth/external/accept`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    // Its cookie binds the way there and back to this browser.
-    credentials: 'same-origin',
-  });
-  const said = await answer.json();
-  if (!answer.ok) throw new OperationOutcomeError(answer.status, said);
-  location.assign(said.location);
-}
-
-export interface ExternalAnswer {
-  step: SignInStep;
-  finish(code: string): Promise<Tokens>;
+  // Its cookie binds the way there and back to this browser.
+  const said = await postJson(baseUrl, 'auth/external/accept', body, 'same-origin');
+  location.assign((said as { location: string }).location);
 }
 
 /** What the issuer has led to, read from the address and used once. @throws {Error} what was refused */
-export function externalAnswer(): ExternalAnswer {
+export function externalAnswer() {
   const [query, fragment] = [
     new URLSearchParams(location.search),
     new URLSearchParams(location.hash.slice(1)),
@@ -128,6 +115,6 @@ export function externalAnswer(): ExternalAnswer {
   const said = code ? { code } : { login, memberships: JSON.parse(memberships ?? '[]') };
   return {
     step: signInStep(baseUrl, said),
-    finish: (given) => exchangeCode({ baseUrl, code: given, codeVerifier, redirectUri }),
+    finish: (given: string) => exchangeCode({ baseUrl, code: given, codeVerifier, redirectUri }),
   };
 }

@@ -6,14 +6,8 @@ import { TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
 import type { SaidSchedule, Scheduled } from './schedule-words.ts';
 
-interface Props {
-  bot: Bot;
-  stopped: string | undefined;
-  onChange(): void;
-}
-
 /** When the Bot runs by itself, in words; set, changed and ended here. */
-export function ScheduleCard({ bot, stopped, onChange }: Props) {
+export function ScheduleCard({ bot, stopped }: { bot: Bot; stopped: string | undefined }) {
   const said = useSaidSchedule(bot);
   const isOn = Boolean(bot.cronString ?? bot.cronTiming);
   const [done, setDone] = useState<string>();
@@ -34,11 +28,7 @@ export function ScheduleCard({ bot, stopped, onChange }: Props) {
         key={`${bot.cronString} ${JSON.stringify(bot.extension)}`}
         bot={bot}
         isOn={isOn}
-        onSaving={() => setDone(undefined)}
-        onSaved={(what) => {
-          setDone(what);
-          onChange();
-        }}
+        onDone={setDone}
       />
       {done && <Notice kind="good">{done}</Notice>}
     </Card>
@@ -48,21 +38,20 @@ export function ScheduleCard({ bot, stopped, onChange }: Props) {
 interface FormProps {
   bot: Bot;
   isOn: boolean;
-  onSaving(): void;
-  onSaved(what: string): void;
+  onDone(what: string | undefined): void;
 }
 
-function ScheduleForm({ bot, isOn, onSaving, onSaved }: FormProps) {
-  const { send } = useApi();
+function ScheduleForm({ bot, isOn, onDone }: FormProps) {
+  const api = useApi();
   const saved = { cronString: bot.cronString ?? '', extension: timezoneOf(bot) ?? 'UTC' };
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const begin = { ...saved, extension: timezoneOf(bot) ?? (bot.cronString ? 'UTC' : here) };
   /** @throws what the service refused, a change by others too */
   const change = async (operations: object[], what: string) => {
-    onSaving();
+    onDone(undefined);
     const patch = [...(bot.cronTiming ? [{ op: 'remove', path: '/cronTiming' }] : []), ...operations];
-    await send('PATCH', `fhir/R4/Bot/${bot.id}`, patch, bot.meta?.versionId);
-    onSaved(what);
+    await api.change('PATCH', `fhir/R4/Bot/${bot.id}`, patch, bot.meta?.versionId);
+    onDone(what);
   };
   const save = useForm(begin, ({ cronString, extension }) => {
     const set = { op: 'add', path: '/cronString', value: cronString };

@@ -56,7 +56,7 @@ export function cronWords(pattern: string): string | undefined {
   if (weekday === '' || rest.length > 0) return undefined;
   const time = timeWords(minute, hour);
   const days = dayWords(day, weekday);
-  const inMonths = month === '*' ? '' : listWords(month, 1, months, 12);
+  const inMonths = month === '*' ? '' : monthWords(month);
   if (!time || days === undefined || inMonths === undefined) return undefined;
   const phrases = time.isAt ? [days || 'every day', time.words] : [time.words, days];
   return [...phrases, inMonths && `in ${inMonths}`].filter(Boolean).join(' ');
@@ -109,10 +109,7 @@ function dayOfMonthWords(day: string): string | undefined {
 }
 
 function weekdayWords(weekday: string): string | undefined {
-  const named = weekday.replace(/[A-Za-z]{3}/g, (name) =>
-    String(weekdays.findIndex((one) => one.slice(0, 3).toLowerCase() === name.toLowerCase())),
-  );
-  const days = numbers(named, 7)?.map((one) => one % 7);
+  const days = numbers(numbered(weekday, weekdays, 0), 7)?.map((one) => one % 7);
   if (!days) return undefined;
   const sorted = [...new Set(days)].sort();
   if (sorted.join('') === '12345') return 'every weekday';
@@ -121,13 +118,17 @@ function weekdayWords(weekday: string): string | undefined {
   return `every ${and(sorted.map((one) => weekdays[one] ?? ''))}`;
 }
 
-function listWords(field: string, first: number, names: readonly string[], last: number): string | undefined {
-  const named = field.replace(/[A-Za-z]{3}/g, (name) => {
+function monthWords(month: string): string | undefined {
+  const listed = numbers(numbered(month, months, 1), 12);
+  return listed && and(listed.map((one) => months[one - 1] ?? ''));
+}
+
+/** A field with numbers in place of names of three letters. @param first the number of the first name */
+function numbered(field: string, names: readonly string[], first: number): string {
+  return field.replace(/[A-Za-z]{3}/g, (name) => {
     const at = names.findIndex((one) => one.slice(0, 3).toLowerCase() === name.toLowerCase());
     return at < 0 ? name : String(at + first);
   });
-  const listed = numbers(named, last);
-  return listed && and(listed.map((one) => names[one - first] ?? ''));
 }
 
 /** A list of numbers and ranges; undefined for anything else. */

@@ -8,7 +8,6 @@ import {
   type BadgeKind,
   Button,
   counted,
-  Empty,
   Failure,
   Moment,
   Notice,
@@ -34,21 +33,13 @@ const states: Readonly<Record<Subscription['status'], readonly [BadgeKind, strin
   off: ['plain', 'Off'],
 };
 
-interface SubscriptionRowProps {
-  subscription: Subscription;
-  onChange(): void;
-}
-
 /** A Subscription in words, with its switch, its error and its deliveries. */
-export function SubscriptionRow({ subscription: one, onChange }: SubscriptionRowProps) {
+export function SubscriptionRow({ subscription: one }: { subscription: Subscription }) {
   const api = useApi();
   const [isOpen, setOpen] = useState(false);
   const [kind, word] = states[one.status];
   const isOff = one.status === 'off' || one.status === 'error';
-  const turn = useAction(async () => {
-    await setStatus(api, one, isOff ? 'active' : 'off');
-    onChange();
-  });
+  const turn = useAction(() => setStatus(api, one, isOff ? 'active' : 'off'));
   const expression = expressionOf(one);
   return (
     <article className="trigger" aria-label={one.criteria}>
@@ -84,10 +75,7 @@ export function SubscriptionRow({ subscription: one, onChange }: SubscriptionRow
           label="Delete"
           title="Delete this Subscription?"
           deed="Delete it for good"
-          act={async () => {
-            await api.send('DELETE', `fhir/R4/Subscription/${one.id}`);
-            onChange();
-          }}
+          act={() => api.change('DELETE', `fhir/R4/Subscription/${one.id}`)}
         >
           <ul>
             <li>{one.criteria} no longer wakes this Bot.</li>
@@ -110,7 +98,7 @@ const outcomes = [
 function DeliveryList({ id }: { id: string }) {
   const api = useApi();
   const [outcome, setOutcome] = useState('');
-  const pages = usePages(outcome, (next, signal) => listAttempts(api, id, { outcome, next, signal }));
+  const pages = usePages(outcome, (asked) => listAttempts(api, id, { outcome, ...asked }));
   const [asked, setAsked] = useState<string>();
   const redeliver = useAction(async (last: DeliveryAttempt) => {
     setAsked(undefined);
@@ -132,7 +120,7 @@ function DeliveryList({ id }: { id: string }) {
         label="Deliveries"
         pages={{ ...pages, value: pages.value && byDelivery(pages.value) }}
         keyOf={(delivery) => delivery.id}
-        empty={<Empty title="None" />}
+        empty="None"
         row={(delivery) => (
           <DeliveryRow delivery={delivery} isBusy={redeliver.isBusy} onRedeliver={redeliver.run} />
         )}

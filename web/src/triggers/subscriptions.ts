@@ -2,7 +2,7 @@ import type { AuditEvent, Bot, Bundle, Extension, Subscription } from '@medplum/
 import { isKeyOf } from '../../../shared/base/values.ts';
 import { nextOf, resourcesIn } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
-import type { LoadedPage } from '../api/use-pages.ts';
+import type { AskedPage, LoadedPage } from '../api/use-pages.ts';
 import type { BadgeKind } from '../ui/basics.tsx';
 
 const base = 'https://medplum.com/fhir/StructureDefinition/';
@@ -42,7 +42,7 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
       .map((valueCode) => ({ url: base + interactionName, valueCode })),
     ...(expression ? [{ url: base + expressionName, valueString: expression }] : []),
   ];
-  return api.send('POST', 'fhir/R4/Subscription', {
+  return api.change('POST', 'fhir/R4/Subscription', {
     resourceType: 'Subscription',
     status: 'active',
     reason,
@@ -55,7 +55,7 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
 /** On or off; on again also after an error. @throws a change by others meanwhile too */
 export function setStatus(api: Api, { id, meta }: Subscription, status: 'active' | 'off'): Promise<unknown> {
   const patch = [{ op: 'replace', path: '/status', value: status }];
-  return api.send('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
+  return api.change('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
 }
 
 /** "When a Patient is created or changed" */
@@ -92,11 +92,7 @@ const kinds: Readonly<Record<string, BadgeKind>> = { '0': 'good', '8': 'waiting'
 export async function listAttempts(
   api: Api,
   subscriptionId: string,
-  {
-    outcome = '',
-    next,
-    signal,
-  }: { outcome?: string; next?: string | undefined; signal?: AbortSignal | undefined } = {},
+  { outcome = '', next, signal }: AskedPage & { outcome?: string } = {},
 ): Promise<LoadedPage<DeliveryAttempt>> {
   const query = new URLSearchParams({ _count: '50', ...(outcome ? { outcome } : {}) });
   const path = next ?? `fhir/R4/Subscription/${subscriptionId}/$deliveries?${query}`;

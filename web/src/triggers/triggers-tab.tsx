@@ -25,28 +25,21 @@ export function TriggersTab({ bot }: { bot: Bot }) {
     ]);
     return { bot: now, subscriptions, stopped: stoppedSince(now, items[0]) };
   });
-  const { value, reload } = loaded;
-  const isStarting = value?.subscriptions.some(({ status }) => status === 'requested');
+  const isStarting = loaded.value?.subscriptions.some(({ status }) => status === 'requested');
   useReloading(loaded, isStarting ? startingMs : undefined);
   return (
     <Loading of={loaded}>
       {({ stopped, ...found }) => (
         <>
-          <Subscriptions {...found} onChange={reload} />
-          <ScheduleCard bot={found.bot} stopped={stopped} onChange={reload} />
+          <Subscriptions {...found} />
+          <ScheduleCard bot={found.bot} stopped={stopped} />
         </>
       )}
     </Loading>
   );
 }
 
-interface Props {
-  bot: Bot;
-  subscriptions: readonly Subscription[];
-  onChange(): void;
-}
-
-function Subscriptions({ bot, subscriptions, onChange }: Props) {
+function Subscriptions({ bot, subscriptions }: { bot: Bot; subscriptions: readonly Subscription[] }) {
   const [isAdding, setAdding] = useState(false);
   const [done, setDone] = useState(false);
   return (
@@ -69,18 +62,18 @@ function Subscriptions({ bot, subscriptions, onChange }: Props) {
           onCreated={() => {
             setAdding(false);
             setDone(true);
-            onChange();
           }}
         />
       )}
       {done && <Notice kind="good">The Subscription is saved.</Notice>}
       {subscriptions.length === 0 && !isAdding && (
-        <Empty title="No Subscriptions">
-          <p>A Subscription wakes the Bot when a record is created, changed or deleted.</p>
-        </Empty>
+        <Empty
+          title="No Subscriptions"
+          hint="A Subscription wakes the Bot when a record is created, changed or deleted."
+        />
       )}
       {subscriptions.map((one) => (
-        <SubscriptionRow key={one.id} subscription={one} onChange={onChange} />
+        <SubscriptionRow key={one.id} subscription={one} />
       ))}
     </Card>
   );

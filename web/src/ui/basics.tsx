@@ -1,11 +1,11 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useContext, useEffect, useId, useRef, useState } from 'react';
 import {
   Button as AriaButton,
   type ButtonProps as AriaButtonProps,
   Link as AriaLink,
   type LinkProps,
 } from 'react-aria-components';
-import type { ActionState, Loaded } from '../api/use-api.ts';
+import { type ActionState, type Loaded, ReloadAround } from '../api/use-api.ts';
 
 export type BadgeKind = 'good' | 'waiting' | 'bad' | 'plain';
 
@@ -132,7 +132,7 @@ export function Button({ kind = 'plain', className = '', isPending = false, ...p
 
 interface ActionButtonProps extends Omit<ButtonProps, 'onPress' | 'isPending' | 'children'> {
   label: string;
-  action: Pick<ActionState<void, unknown>, 'run' | 'isBusy'>;
+  action: Pick<ActionState, 'run' | 'isBusy'>;
 }
 
 /** A button that does something, and waits until it is done. */
@@ -206,6 +206,11 @@ export function Failure({ message }: { message: string | undefined }) {
 /** What was loaded; grey bars in its place until then; what went wrong, with a way to try again. */
 export function Loading<T>({ of: loaded, children }: { of: Loaded<T>; children(value: T): ReactNode }) {
   const { value, message, isLoading, reload } = loaded;
+  const reloadAround = useContext(ReloadAround);
+  const reloadAll = useCallback(() => {
+    reload();
+    reloadAround();
+  }, [reload, reloadAround]);
   return (
     <>
       {message !== undefined && (
@@ -214,18 +219,18 @@ export function Loading<T>({ of: loaded, children }: { of: Loaded<T>; children(v
           <Button onPress={reload}>Try again</Button>
         </Notice>
       )}
-      {value !== undefined ? children(value) : isLoading && <Bars />}
+      {value !== undefined ? (
+        <ReloadAround value={reloadAll}>{children(value)}</ReloadAround>
+      ) : (
+        isLoading && (
+          <div className="bars" role="status" aria-label="Loading">
+            <span />
+            <span />
+            <span />
+          </div>
+        )
+      )}
     </>
-  );
-}
-
-function Bars() {
-  return (
-    <div className="bars" role="status" aria-label="Loading">
-      <span />
-      <span />
-      <span />
-    </div>
   );
 }
 
@@ -246,14 +251,14 @@ export function counted(count: number, word: string, plural = `${word}s`): strin
   return `${number.format(count)} ${count === 1 ? word : plural}`;
 }
 
-const number = new Intl.NumberFormat();
+export const number = new Intl.NumberFormat();
 
 /** In place of a list that has nothing in it. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, hint }: { title: string; hint?: string | undefined }) {
   return (
     <div className="empty">
       <p className="empty-title">{title}</p>
-      {children}
+      {hint && <p>{hint}</p>}
     </div>
   );
 }

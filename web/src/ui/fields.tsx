@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import {
   Select as AriaSelect,
   TextField as AriaTextField,
@@ -49,10 +49,13 @@ function Inside({ label, help, error, children }: Described & { children: ReactN
 interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'>, Described {
   rows?: number;
   isCode?: boolean;
+  /** In place of the one input. */
+  children?: ReactNode;
 }
 
-export function TextField({ label, help, rows, isCode = false, ...props }: TextFieldProps) {
+export function TextField({ label, help, rows, isCode = false, children, ...props }: TextFieldProps) {
   const className = isCode ? 'input code' : 'input';
+  const input = rows ? <TextArea className={className} rows={rows} /> : <Input className={className} />;
   return (
     <AriaTextField
       autoComplete="off"
@@ -61,50 +64,41 @@ export function TextField({ label, help, rows, isCode = false, ...props }: TextF
       className="field"
     >
       <Inside label={label} help={help}>
-        {rows ? <TextArea className={className} rows={rows} /> : <Input className={className} />}
+        {children ?? input}
       </Inside>
     </AriaTextField>
   );
 }
 
-interface PasswordFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children' | 'type'>, Described {
-  isNew?: boolean;
-}
-
-const ofNew = { autoComplete: 'new-password', minLength: 8 };
+const ofNew = {
+  autoComplete: 'new-password',
+  minLength: 8,
+  help: 'At least 8 characters. A few words make a good one.',
+};
 
 /** A password that can be shown: nobody has to type it twice. */
-export function PasswordField({ label, help, isNew = false, ...props }: PasswordFieldProps) {
+export function PasswordField({ isNew = false, ...props }: TextFieldProps & { isNew?: boolean }) {
   const [isShown, setShown] = useState(false);
   return (
-    <AriaTextField
+    <TextField
       autoComplete="current-password"
       {...(isNew ? ofNew : {})}
       {...props}
       type={isShown ? 'text' : 'password'}
-      className="field"
     >
-      <Inside label={label} help={isNew ? 'At least 8 characters. A few words make a good one.' : help}>
-        <div className="input-row">
-          <Input className="input" spellCheck="false" autoCapitalize="off" />
-          <ToggleButton
-            className="button button-plain"
-            isSelected={isShown}
-            onChange={setShown}
-            aria-label="Show the password"
-          >
-            {isShown ? 'Hide' : 'Show'}
-          </ToggleButton>
-        </div>
-      </Inside>
-    </AriaTextField>
+      <div className="input-row">
+        <Input className="input" spellCheck="false" autoCapitalize="off" />
+        <ToggleButton
+          className="button button-plain"
+          isSelected={isShown}
+          onChange={setShown}
+          aria-label="Show the password"
+        >
+          {isShown ? 'Hide' : 'Show'}
+        </ToggleButton>
+      </div>
+    </TextField>
   );
-}
-
-interface SearchFieldProps {
-  label: string;
-  value: string;
-  onChange(value: string): void;
 }
 
 const typingMs = 250;
@@ -120,13 +114,16 @@ export function useSettled(text: string): string {
 }
 
 /** A text that is searched once the typing pauses. */
-export function SearchField({ label, value, onChange }: SearchFieldProps) {
+export function SearchField({
+  label,
+  value,
+  onChange,
+}: Pick<SuggestFieldProps, 'label' | 'value' | 'onChange'>) {
   const [typed, setTyped] = useState(value);
   const settled = useSettled(typed.trim());
-  const latest = useRef(onChange);
-  latest.current = onChange;
+  const change = useEffectEvent(onChange);
   useEffect(() => {
-    if (settled !== value) latest.current(settled);
+    if (settled !== value) change(settled);
   }, [settled, value]);
   return <TextField label={label} type="search" value={typed} onChange={setTyped} maxLength={200} />;
 }

@@ -1,4 +1,12 @@
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useEffectEvent,
+  useRef,
+  useState,
+} from 'react';
 import { Form as AriaForm } from 'react-aria-components';
 import { type ActionState, useAction } from '../api/use-api.ts';
 import { useKept } from '../drafts/use-draft.tsx';
@@ -12,22 +20,16 @@ const FormChecks = createContext<Set<Check> | undefined>(undefined);
 /** A check that the form around waits for before it sends anything. */
 export function useFormCheck(check: Check): void {
   const checks = useContext(FormChecks);
-  const latest = useRef(check);
-  latest.current = check;
   useEffect(() => {
-    if (!checks) return;
-    const own: Check = () => latest.current();
-    checks.add(own);
-    return () => {
-      checks.delete(own);
-    };
-  }, [checks]);
+    checks?.add(check);
+    return () => void checks?.delete(check);
+  }, [checks, check]);
 }
 
 interface FormProps {
   label: string;
   /** What its button does, and what the service said to it: of a field, by its name. */
-  action: Pick<ActionState<void, unknown>, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & {
+  action: Pick<ActionState, 'run' | 'isBusy' | 'message' | 'fieldErrors'> & {
     isSaved?: boolean;
   };
   submit?: string;
@@ -54,22 +56,25 @@ export function Form(props: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [checks] = useState(() => new Set<Check>());
   const [round, setRound] = useState(0);
-  const latest = useRef(() => {});
-  latest.current = props.onSubmit ?? (() => void action.run());
+  const act = useEffectEvent(props.onSubmit ?? (() => void action.run()));
   useEffect(() => {
-    const recheckOwn = ({ target }: Event) => {
-      if (isField(target) && target.form === form.current) recheck(target);
+    // An error goes while its field is put right. When the field is left would be too late: the page would move
+    // under the pointer that is about to press the button below.
+    const recheck = ({ target }: Event) => {
+      const isField = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+      if (isField && target.form === form.current && target.ariaInvalid === 'true')
+        target.dispatchEvent(new Event('change'));
     };
     // At the document, because what was typed must have reached React before.
-    document.addEventListener('input', recheckOwn);
-    return () => document.removeEventListener('input', recheckOwn);
+    document.addEventListener('input', recheck);
+    return () => document.removeEventListener('input', recheck);
   }, []);
   useEffect(() => {
     if (Object.keys(fieldErrors).length > 0) focusFirstError(form.current);
   }, [fieldErrors]);
   // A check may have put a value in: what is sent is what stands there after the next drawing.
   useEffect(() => {
-    if (round > 0) latest.current();
+    if (round > 0) act();
   }, [round]);
   const send = async () => {
     const results = await Promise.all([...checks].map((check) => check()));
@@ -109,42 +114,31 @@ function focusFirstError(form: HTMLFormElement | null): void {
   form?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid] button')?.focus();
 }
 
-/**
- * An error goes while its field is put right. When the field is left would be too late: the page would move
- * under the pointer that is about to press the button below.
- */
-function recheck(field: HTMLElement): void {
-  if (field.ariaInvalid === 'true') field.dispatchEvent(new Event('change'));
+interface FormCardProps extends FormProps {
+  /** Its name is its heading too. */
+  hasHeading?: boolean;
+  className?: string;
 }
 
-function isField(target: EventTarget | null): target is HTMLInputElement | HTMLTextAreaElement {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
-}
-
-/** A form in a frame of its own. @param props.hasHeading its name is its heading too */
-export function FormCard({ hasHeading = false, ...form }: FormProps & { hasHeading?: boolean }) {
+/** A form in a frame of its own. */
+export function FormCard({ hasHeading = false, className = 'card narrow', ...form }: FormCardProps) {
   return (
-    <Card {...(hasHeading ? { title: form.label } : { label: form.label })} className="card narrow">
+    <Card {...(hasHeading ? { title: form.label } : { label: form.label })} className={className}>
       <Form {...form} />
     </Card>
   );
-}
-
-interface FormOptions {
-  /** Kept under this name, in memory, while the person is elsewhere. */
-  keptAs?: string;
-  onTyping?(): void;
 }
 
 /**
  * What stands in the fields of a form, and the one thing that sends it. What the service says of a field by its name
  * stands there.
  * @param act sends what stands in the fields; once it has, `isSaved` holds until something is typed
+ * @param options.keptAs the name under which it is kept, in memory, while the person is elsewhere
  */
 export function useForm<Values extends object>(
   initial: Values | (() => Values),
   act: (values: Values) => Promise<unknown>,
-  { keptAs, onTyping }: FormOptions = {},
+  { keptAs, onTyping }: { keptAs?: string; onTyping?(): void } = {},
 ) {
   const [values, setValues] = useKept<Values>(keptAs, initial);
   const [isSaved, setSaved] = useState(false);

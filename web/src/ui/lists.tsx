@@ -1,5 +1,5 @@
 import type { Resource } from '@medplum/fhirtypes';
-import { type HTMLAttributes, type ReactNode, useEffect, useRef } from 'react';
+import { type HTMLAttributes, type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { cameBack, type Pages, type SearchPages } from '../api/use-pages.ts';
 import { Button, Empty, Link, Loading } from './basics.tsx';
 
@@ -45,8 +45,9 @@ interface RowsProps<T> {
   label: string;
   of: readonly T[];
   keyOf(item: T): string;
-  /** What is shown when there is none. */
-  empty?: ReactNode;
+  /** What is said when there is none, and what more. */
+  empty?: string;
+  hint?: string;
   isOrdered?: boolean;
   isBusy?: boolean;
   row(item: T, at: number): ReactNode;
@@ -55,8 +56,8 @@ interface RowsProps<T> {
 
 /** A list in rows. */
 export function Rows<T>(props: RowsProps<T>) {
-  const { label, of: items, keyOf, empty, isOrdered = false, isBusy = false, row, rowProps } = props;
-  if (items.length === 0 && empty !== undefined) return empty;
+  const { label, of: items, keyOf, empty, hint, isOrdered = false, isBusy = false, row, rowProps } = props;
+  if (items.length === 0 && empty !== undefined) return <Empty title={empty} hint={hint} />;
   const List = isOrdered ? 'ol' : 'ul';
   return (
     <List className="rows" aria-label={label} aria-busy={isBusy}>
@@ -72,11 +73,9 @@ export function Rows<T>(props: RowsProps<T>) {
 /** The next page of a list; nothing when there is none. */
 export function ShowMore({ onPress, isBusy }: { onPress: (() => void) | undefined; isBusy: boolean }) {
   return onPress === undefined ? null : (
-    <div>
-      <Button onPress={onPress} isPending={isBusy}>
-        Show more
-      </Button>
-    </div>
+    <Button onPress={onPress} isPending={isBusy}>
+      Show more
+    </Button>
   );
 }
 
@@ -97,7 +96,7 @@ export function PagedRows<T>({ pages, ...rows }: Omit<RowsProps<T>, 'of' | 'isBu
   );
 }
 
-interface PagedListProps<R extends Resource> extends Pick<RowsProps<R>, 'label' | 'row' | 'empty'> {
+interface PagedListProps<R extends Resource> extends Pick<RowsProps<R>, 'label' | 'row' | 'empty' | 'hint'> {
   pages: SearchPages<R>;
 }
 
@@ -244,14 +243,13 @@ function useRowPlace({ path, value }: SearchPages<Resource>) {
 /** Is done when an element comes near the window. @param act undefined while there is nothing to do */
 function useWhenSeen(act: (() => void) | undefined) {
   const element = useRef<HTMLDivElement>(null);
-  const latest = useRef(act);
-  latest.current = act;
+  const actNow = useEffectEvent(() => act?.());
   const isWaiting = act !== undefined;
   useEffect(() => {
     const watched = element.current;
     if (!watched || !isWaiting) return;
     const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && latest.current?.(),
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && actNow(),
       { rootMargin: '200px' },
     );
     observer.observe(watched);

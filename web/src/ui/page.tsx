@@ -14,7 +14,7 @@ import { useLocation } from 'wouter';
 import { useAction, useApi } from '../api/use-api.ts';
 import { useAddress } from '../api/use-pages.ts';
 import { topicOf } from '../help/topics.ts';
-import { Button, Failure, Link } from './basics.tsx';
+import { ActionButton, Button, Failure, Link } from './basics.tsx';
 
 interface PageProps {
   title: string;
@@ -179,14 +179,8 @@ interface QuestionProps {
 }
 
 /** Asks before something that cannot be taken back. What was done closes the question. */
-export function Confirm({
-  isOpen,
-  title,
-  deed,
-  act,
-  onClose,
-  children,
-}: QuestionProps & { isOpen: boolean; onClose(): void }) {
+export function Confirm(props: QuestionProps & { isOpen: boolean; onClose(): void }) {
+  const { isOpen, title, deed, act, onClose, children } = props;
   const action = useAction(async () => {
     await act();
     onClose();
@@ -203,9 +197,7 @@ export function Confirm({
         <Button onPress={close} autoFocus>
           Keep it as it is
         </Button>
-        <Button kind="danger" isPending={action.isBusy} onPress={() => action.run()}>
-          {deed}
-        </Button>
+        <ActionButton label={deed} kind="danger" action={action} />
       </div>
     </Dialog>
   );
@@ -242,18 +234,16 @@ export function DeleteResource({ resource, name, then, children }: DeleteResourc
   const { send } = useApi();
   const [, navigate] = useLocation();
   return (
-    <div>
-      <ConfirmedButton
-        label={`Delete ${name}`}
-        title={`Delete ${name}?`}
-        deed={`Delete ${name} for good`}
-        act={async () => {
-          await send('DELETE', `fhir/R4/${resource.resourceType}/${resource.id}`);
-          navigate(then);
-        }}
-      >
-        <ul>{children}</ul>
-      </ConfirmedButton>
-    </div>
+    <ConfirmedButton
+      label={`Delete ${name}`}
+      title={`Delete ${name}?`}
+      deed={`Delete ${name} for good`}
+      act={async () => {
+        await send('DELETE', `fhir/R4/${resource.resourceType}/${resource.id}`);
+        navigate(then);
+      }}
+    >
+      <ul>{children}</ul>
+    </ConfirmedButton>
   );
 }

@@ -11,9 +11,12 @@ import type { CodeFile, Language, LanguageAnswer, Problem, Question } from './la
 
 const pauseMs = 500;
 
-interface TypesOptions {
+/** A problem with the place where it begins, counted from 1. */
+export type PlacedProblem = Problem & { line: number; column: number };
+
+export interface Checks {
   filename(): string;
-  onProblems(problems: readonly (Problem & { line: number; column: number })[]): void;
+  onProblems(problems: readonly PlacedProblem[]): void;
 }
 
 /** Names of kinds that CodeMirror has a sign for. */
@@ -37,7 +40,7 @@ const kinds: Readonly<Record<string, string>> = {
  * Errors marked while one writes, completion and types of what stands under the pointer. The compiler is
  * loaded when the editor gets the focus.
  */
-export function types({ filename, onProblems }: TypesOptions): Extension {
+export function types({ filename, onProblems }: Checks): Extension {
   let compiler: Compiler | undefined;
   const fileOf = (view: EditorView['state']): CodeFile => ({ name: filename(), text: view.doc.toString() });
   const check = async (view: EditorView): Promise<Diagnostic[]> => {
@@ -65,7 +68,8 @@ export function types({ filename, onProblems }: TypesOptions): Extension {
     EditorView.domEventHandlers({
       focus(_event, view) {
         if (compiler) return;
-        compiler = startCompiler();
+        started ??= startCompiler();
+        compiler = started;
         forceLinting(view);
       },
     }),
@@ -105,15 +109,10 @@ interface Compiler {
   ): Promise<ReturnType<Language[Kind]>>;
 }
 
+/** One for the whole app; it is loaded when it is first wanted. */
 let started: Compiler | undefined;
 
-/** One for the whole app; it is loaded when it is first wanted. */
 function startCompiler(): Compiler {
-  started ??= start();
-  return started;
-}
-
-function start(): Compiler {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     type: 'module',
     name: import.meta.env.DECLARATIONS,

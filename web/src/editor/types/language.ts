@@ -1,18 +1,12 @@
 import ts from 'typescript-in-browser';
 
-/** The code with the types of `medplum` and `event` where the author wrote none. */
-export interface Annotated {
-  text: string;
-  /** A place of the author's text in this one. */
-  inner(at: number): number;
-  /** A place of this text in the author's. */
-  outer(at: number): number;
-}
-
 const types = ["import('@medplum/core').MedplumClient", "import('@medplum/core').BotEvent<any>"];
 
-/** Types are put after the names in TypeScript, before them as comments in JavaScript. */
-export function annotate(name: string, text: string): Annotated {
+/**
+ * The code with the types of `medplum` and `event` where the author wrote none: after the names in TypeScript, before
+ * them as comments in JavaScript.
+ */
+export function annotate(name: string, text: string) {
   const isTypeScript = /\.[cm]?ts$/.test(name);
   const parameters = handlerParameters(ts.createSourceFile(name, text, ts.ScriptTarget.ES2022, true));
   const insertions = parameters.flatMap((parameter, index) => {
@@ -29,8 +23,10 @@ export function annotate(name: string, text: string): Annotated {
   }
   return {
     text: annotated + text.slice(from),
-    inner: (at) => insertions.reduce((sum, one) => (one.at < at ? sum + one.text.length : sum), at),
-    outer: (at) =>
+    /** A place of the author's text in this one. */
+    inner: (at: number) => insertions.reduce((sum, one) => (one.at < at ? sum + one.text.length : sum), at),
+    /** A place of this text in the author's. */
+    outer: (at: number) =>
       insertions.reduceRight((place, one, index) => {
         const start =
           one.at + insertions.slice(0, index).reduce((sum, { text: { length } }) => sum + length, 0);
@@ -126,7 +122,8 @@ export function createLanguage(files: ReadonlyMap<string, string>) {
         ...said(service.getSemanticDiagnostics(path), 'warning'),
       ];
     },
-    complete(file: CodeFile, at: number): Completion[] {
+    /** Of each its name, and its kind as TypeScript says it: `method`, `property`, `keyword`, … */
+    complete(file: CodeFile, at: number) {
       const { path, inner } = open(file);
       const found = service.getCompletionsAtPosition(path, inner(at), {});
       const entries = (found?.entries ?? []).filter(({ kind }) => kind !== ts.ScriptElementKind.warning);
@@ -150,12 +147,6 @@ export interface Problem {
   /** An error keeps the code from being deployed; a warning is a type that does not fit. */
   severity: 'error' | 'warning';
   message: string;
-}
-
-interface Completion {
-  label: string;
-  /** As TypeScript names it: `method`, `property`, `keyword`, … */
-  kind: string;
 }
 
 export interface CodeFile {

@@ -60,9 +60,7 @@ export function EntryFields(props: EntryFieldsProps) {
           <Conditions entry={entry} parameters={[...parameters]} onChange={onChange} />
           <ClosedElements fields="hiddenFields" entry={entry} elements={elements} onChange={onChange} />
           <ClosedElements fields="readonlyFields" entry={entry} elements={elements} onChange={onChange} />
-          <div>
-            <Button onPress={onRemove}>Remove entry {number}</Button>
-          </div>
+          <Button onPress={onRemove}>Remove entry {number}</Button>
         </div>
       </details>
     </li>
@@ -118,9 +116,7 @@ function Conditions({ entry, parameters, onChange }: ConditionsProps) {
           to; with .id for the id alone. Several values are separated by commas.
         </p>
       )}
-      <div>
-        <Button onPress={() => write([...conditions, { name: '', value: '' }])}>Add a condition</Button>
-      </div>
+      <Button onPress={() => write([...conditions, { name: '', value: '' }])}>Add a condition</Button>
     </fieldset>
   );
 }

@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../../../shared/base/values.ts';
+
 /** An entry of a policy as it was written: what the builder does not know stays as it is. */
 export interface WrittenEntry {
   resourceType: string;
@@ -21,12 +23,7 @@ export function entriesIn(text: string): WrittenEntry[] | undefined {
 }
 
 function isEntry(value: unknown): value is WrittenEntry {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'resourceType' in value &&
-    typeof value.resourceType === 'string'
-  );
+  return typeof fieldsOf(value).resourceType === 'string';
 }
 
 const reading = ['read', 'vread', 'search', 'history'] as const;
