@@ -6,12 +6,17 @@ import { newBudget } from '../../shared/carry/table/budget.ts';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
+import { admit } from '../../shared/identity/gate/actor.ts';
 import { comparisonsOf, policyRules } from '../../shared/identity/policies/rules.ts';
 import { readHistory } from '../../shared/records/read/history.ts';
+import { readerOf } from '../../shared/records/read/included.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { headAttributes } from '../../shared/store/items/content.ts';
+import { findHits } from '../../shared/store/search/find-hits.ts';
+import { newSearch } from '../../shared/store/search/hit.ts';
+import { parseSearch } from '../../shared/store/search/search-request.ts';
 import fc from '../setup/fast-check.ts';
 import { casesOf } from '../setup/long.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
@@ -347,6 +352,91 @@ test('neither the order of what is found nor the cursor tells of what one may no
   await newPatient('c4', { gender: 'unknown', birthDate });
   expect(before.entry).toHaveLength(1);
   expect(await asked()).toEqual(before);
+});
+
+test.each([
+  [
+    'what the rule itself asks for',
+    ['birthDate'],
+    'Patient?birthdate=ge1700-01-01&birthdate=lt1750-01-01',
+    {},
+  ],
+  ['what else a word is in a name', ['name.family'], undefined, { given: 'hiddenword' }],
+])('a cursor does not tell %s', async (_, hiddenFields, criteria, asked) => {
+  for (const nth of ['a', 'b'])
+    await newResource(stage, caller.project, {
+      ...{ resourceType: 'Patient', id: `${hiddenFields[0]}-${nth}`, birthDate: '1712-03-03' },
+      name: [{ family: 'Hiddenword', given: ['Hiddenword', 'Ann'] }],
+    });
+  await setPolicy([{ resourceType: 'Patient', hiddenFields, ...(criteria ? { criteria } : {}) }]);
+  const query = new URLSearchParams({ ...asked, _count: '1' });
+  const { entry, link } = await searchResources(stage.services, caller, { type: 'Patient', query });
+  expect(entry).toHaveLength(1);
+  const next = new URL(String(link?.find(({ relation }) => relation === 'next')?.url));
+  const cursor = Buffer.from(String(next.searchParams.get('_cursor')), 'base64url').toString();
+  expect(cursor).not.toMatch(/1712|#fg#/);
+  expect(JSON.parse(cursor)[1].position.by).toBe('walk');
+});
+
+test('where a search in an order begins does not tell of what one may not see', async () => {
+  const at = (start: string, end = start) => ({ location: { display: 'x' }, period: { start, end } });
+  const newEncounter = (id: string, code: string, location: object[]) =>
+    newResource(stage, caller.project, {
+      resourceType: 'Encounter',
+      id,
+      ...encounter,
+      class: { code },
+      location,
+    });
+  await newEncounter('w1', 'AMB', [at('1900-01-02'), at('2099-02-02')]);
+  await newEncounter('w2', 'AMB', [at('2099-01-01')]);
+  await setPolicy([{ resourceType: 'Encounter', criteria: 'Encounter?class=AMB' }]);
+  const { actor } = await admit(stage.services, caller, []);
+  const query = new URLSearchParams('location-period=ge2050-01-01&_sort=location-period');
+  const { filters, sort } = parseSearch('Encounter', query, undefined);
+  const found = async () => {
+    const search = newSearch(readerOf(stage.services, actor), 'Encounter', filters, { sort });
+    const hits: string[] = [];
+    // As on a later page of more than are put in order in memory.
+    for await (const { resource } of findHits(search, { by: 'walk', sk: '0' })) hits.push(resource.id);
+    return hits;
+  };
+  expect(await found()).toEqual(['w2', 'w1']);
+  await newEncounter('w3', 'IMP', [at('2060-03-01', '2071-06-17')]);
+  expect(await found()).toEqual(['w2', 'w1']);
+  // What they are shown is found wherever it begins.
+  await newEncounter('w4', 'AMB', [at('2040-03-01', '2071-06-17')]);
+  expect(await found()).toEqual(['w1', 'w4', 'w2']);
+});
+
+test('the bound of the values of a resource does not tell whether one is among the hidden ones', async () => {
+  const entity = (n: number) => ({ entity: { reference: `Patient/m${n}` } });
+  const member = Array.from({ length: 1500 }, (_, n) => entity(n));
+  const group = { resourceType: 'Group', type: 'person', actual: true };
+  const [made] = await carryOut(stage.services, { ...caller, ...(await administrator()) }, [
+    { kind: 'create', type: 'Group', body: { ...group, member } },
+  ]);
+  const id = made?.resource?.id ?? '';
+  await setPolicy([{ resourceType: 'Group', hiddenFields: ['member'] }]);
+  const put = async (values: number, guess: string) => {
+    const identifier = Array.from({ length: values }, (_, n) => ({ value: `v${n}` }));
+    const extension = [{ url: 'urn:x', valueReference: { reference: guess } }];
+    const body = { ...group, id, identifier, extension };
+    const written = carryOut(stage.services, caller, [{ kind: 'update', type: 'Group', id, body }]);
+    return written.then(
+      () => true,
+      () => false,
+    );
+  };
+  let [fits, most] = [1, 1990];
+  while (most - fits > 1) {
+    const values = (fits + most) >> 1;
+    if (await put(values, 'Patient/nobody')) fits = values;
+    else most = values;
+  }
+  expect(fits).toBeGreaterThan(900);
+  for (const values of [fits, fits + 1])
+    expect(await put(values, 'Patient/m7')).toBe(await put(values, 'Patient/nobody'));
 });
 
 test('nor does it cost another number when it is the searched element that one may not see', async () => {

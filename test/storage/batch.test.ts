@@ -206,6 +206,17 @@ test('an answer is bounded by its bytes, not by its characters', async () => {
     expect(Buffer.byteLength(stringifyJson(answer))).toBeLessThan(longestAnswerBytes);
 });
 
+test('what refused writes are told is bounded as well, and each of them has its status', async () => {
+  const wrong = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`u${n}`.padEnd(140, 'x'), 1]));
+  const entry = creates(500).map(({ request, resource }, n) => ({
+    request,
+    resource: n === 499 ? resource : { ...resource, ...wrong },
+  }));
+  const answer = await run('batch', entry, async () => undefined);
+  expect(statusesOf(answer)).toEqual([...Array(499).fill('422'), '201']);
+  expect(Buffer.byteLength(stringifyJson(answer))).toBeLessThan(longestAnswerBytes);
+});
+
 test('a JSON Patch in a batch keeps the digits of decimals, and takes no half of a character', async () => {
   const id = (await newResource(stage, caller.project, { resourceType: 'Basic', code: { text: 'x' } })).split(
     '/',

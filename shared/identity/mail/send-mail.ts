@@ -60,8 +60,8 @@ async function dropMail({ table }: Store, item: Item): Promise<void> {
   });
 }
 
-/** What is counted of an address and day: all mails but notices, and links that somebody asked for. */
-type Quota = 'count' | 'asked';
+/** What is counted of an address and day: all mails but notices, links that somebody asked for, and notices by kind. */
+type Quota = 'count' | 'asked' | SecurityEvent;
 
 /** Counts a mail to an address, over all Projects; undefined when there were `most` today. @param by -1 takes it back */
 function countMail({ table, now }: Store, email: string, name: Quota, by: 1 | -1, most?: number) {
@@ -103,7 +103,7 @@ const kinds: Readonly<Record<MailKind, Kind>> = {
   'subscription-failed': { mailOf: failureOfItem, quotas: [] },
   // Counted when it is taken: a person takes it so often a day.
   'emergency-access': { mailOf: emergencyOfItem, quotas: [] },
-  // Not counted: nobody can use up the mails of an address and then change its sign-in unseen.
+  // Each kind has its own number: nobody can use up the mails of an address and then change its sign-in unseen.
   ...recordOf(securityEvents, noticeOf),
   'address-changed': { mailOf: addressChangedOfItem, quotas: [] },
 };
@@ -111,7 +111,7 @@ const kinds: Readonly<Record<MailKind, Kind>> = {
 function noticeOf(event: SecurityEvent): Kind {
   return {
     mailOf: async ({ baseUrl }, { email }) => securityMail(event, { to: String(email), baseUrl }),
-    quotas: [],
+    quotas: [{ name: event, most: 5 }],
   };
 }
 

@@ -69,6 +69,14 @@ export function searchRules(actor: Actor, type: string): 'all' | readonly Rule[]
   );
 }
 
+/** Whether a search by the parameter may look at what is hidden from the actor, of whatever resource of the type. */
+export function mayLookAtHidden(actor: Actor, type: string, parameter: Searched): boolean {
+  return everyone(actor).some((one) => {
+    const rules = own.searchRules(one, type);
+    return rules !== 'all' && rules.some(({ hiddenFields: hidden }) => looksAt(parameter, hidden));
+  });
+}
+
 /**
  * The elements that the actor may not see of a resource.
  * @param also hidden from them of the resource as it stands now

@@ -1,4 +1,5 @@
 import { inParallel } from '../../base/in-parallel.ts';
+import { jsonBytes } from '../../base/json.ts';
 import { mostBatchEntries, mostEntryBytes, mostTransactionWrites } from '../../base/limits.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { readQuery } from '../../base/schema.ts';
@@ -11,7 +12,7 @@ import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit, mayAdminister } from '../../identity/gate/actor.ts';
 import { givesNothing } from '../../identity/policies/bounds.ts';
 import { isResourceType } from '../../store/index/registry.ts';
-import { type Bundle, type BundleEntry, bytesOf, stateOf } from '../read/bundle.ts';
+import { type Bundle, type BundleEntry, stateOf } from '../read/bundle.ts';
 import { readEverything } from '../read/everything.ts';
 import { readHistory } from '../read/history.ts';
 import { isHad, readResource } from '../read/read-resource.ts';
@@ -205,10 +206,12 @@ function answerRoom() {
       return left < 0;
     },
     fit({ write }: BundledRequest, answer: BundleEntry): BundleEntry {
-      if (left >= 0) left -= bytesOf(answer);
+      if (left >= 0) left -= jsonBytes(answer);
       if (left >= 0) return answer;
-      const { resource: _left, ...rest } = answer;
-      return write ? rest : refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
+      if (!write) return refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
+      // What became of it stays; what a refused write is told can be as long as a resource, and stands in both.
+      const { resource: _left, response: { outcome: _said, ...response } = { status: '' }, ...rest } = answer;
+      return { ...rest, response };
     },
   };
 }

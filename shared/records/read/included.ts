@@ -6,6 +6,7 @@ import {
   hiddenFields,
   judgeOf,
   mayInteract,
+  mayLookAtHidden,
   requireSearchableBy,
   searchRules,
   seesAll,
@@ -218,7 +219,8 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Sear
     maySee: async (resource) => (await hiddenFields(judge, 'search', resource)) !== undefined,
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
     seesAll: (type) => seesAll(actor, 'search', type),
-    narrow: (type) => narrow(searchRules(actor, type), type),
+    narrow: (type) => narrow(actor, type),
+    hasToldIndex: (type, by) => hasToldIndex(actor, type, by),
   };
 }
 
@@ -239,13 +241,20 @@ function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): vo
   }
 }
 
+/** Whether what shares the items of the parameter's index is told: their keys say of what else the value is. */
+function hasToldIndex(actor: Actor, type: string, { index, within }: SearchParameter): boolean {
+  const owners = within ? [...parametersOf(type).values()].filter((one) => one.index === index) : [];
+  return !owners.some((one) => !one.within && mayLookAtHidden(actor, type, one));
+}
+
 /**
  * Where all is that the rules allow: a patient's own search must not look through everybody's.
  * @returns undefined when a rule allows what no index leads to
  */
-function narrow(rules: 'all' | readonly Rule[], type: string): SearchSource | undefined {
+function narrow(actor: Actor, type: string): SearchSource | undefined {
+  const rules = searchRules(actor, type);
   if (rules === 'all') return undefined;
-  const sources = rules.map((rule) => sourceOf(rule, type));
+  const sources = rules.map((rule) => sourceOf(actor, rule, type));
   if (!sources.every((source) => source !== undefined)) return undefined;
   return {
     name: 'rules',
@@ -254,8 +263,12 @@ function narrow(rules: 'all' | readonly Rule[], type: string): SearchSource | un
   };
 }
 
-/** A rule that can match nothing is nowhere; one without an index is anywhere. */
+/**
+ * A rule that can match nothing is nowhere; one without an index is anywhere. What is hidden from the actor leads to
+ * nothing: the order of the hits, and the cursor, are those of what it holds.
+ */
 function sourceOf(
+  actor: Actor,
   { compartment, criteria }: Rule,
   type: string,
 ): Pick<SearchSource, 'keyRanges' | 'rank'> | undefined {
@@ -264,5 +277,7 @@ function sourceOf(
   }
   if (criteria === undefined) return undefined;
   const filters = criteriaFilters(criteria, type);
-  return filters.length > 0 ? sourcesOf(filters)[0] : { keyRanges: [], rank: 0 };
+  if (filters.length === 0) return { keyRanges: [], rank: 0 };
+  const isTold = (by: SearchParameter) => !mayLookAtHidden(actor, type, by) && hasToldIndex(actor, type, by);
+  return sourcesOf(filters.filter(({ parameters }) => parameters.every(isTold)))[0];
 }

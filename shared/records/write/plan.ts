@@ -16,9 +16,9 @@ import {
   visible,
 } from '../../identity/policies/access.ts';
 import { requireRecentSignIn } from '../../identity/policies/recent-sign-in.ts';
-import { withoutFields } from '../../store/fhir/fields.ts';
+import { keepFields, withoutFields } from '../../store/fhir/fields.ts';
 import { membersReadWith } from '../../store/fhir/structures.ts';
-import { indexKeys } from '../../store/index/index-items.ts';
+import { indexKeys, tooManyValues } from '../../store/index/index-items.ts';
 import { createChange, deleteChange, type PriorState, updateChange } from '../../store/items/change.ts';
 import { withBytes } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
@@ -171,6 +171,20 @@ async function requireUntold(before: Resource, sent: SentResource, hidden: reado
   throw new Refusal('forbidden', 'Forbidden', { issues: [{ text, expression: told }] });
 }
 
+/**
+ * What is left to the bound of a resource's values would tell how many are hidden: who does not see all has half. Values
+ * of what they see count beside the same ones of the rest, for else the bound would tell what the rest has.
+ * @throws {Refusal} too-costly
+ */
+function requireUntoldValues(project: string, resource: Resource, hidden: readonly string[]): void {
+  const { resourceType, id, meta } = resource;
+  // Nothing is compared: there are no lists yet.
+  const rest = keepFields({ resourceType, id, meta }, resource, hidden, { spend: () => undefined });
+  const seen = indexKeys(project, withoutFields(resource, hidden), mostIndexItems / 2);
+  if (seen.size + indexKeys(project, rest).size > mostIndexItems)
+    throw tooManyValues(resourceType, mostIndexItems);
+}
+
 async function planUpdate(
   context: Context,
   write: Exclude<Write, { kind: 'create' | 'delete' }>,
@@ -188,8 +202,7 @@ async function planUpdate(
   const own = write.type === 'Subscription' ? planSubscription(context, id, open, before) : undefined;
   const { resource, packed } = await nextState(own?.body ?? open, id, stamp, head, actor.budget);
   const content = withBytes(stamp.project, resource, packed, binary, head);
-  // What is left to the bounds of a resource would tell how much of it is hidden: who does not see all has half.
-  if (hidden.length > 0) indexKeys(stamp.project, withoutFields(resource, hidden), mostIndexItems / 2);
+  if (hidden.length > 0) requireUntoldValues(stamp.project, resource, hidden);
   if (!(await allowsChange(actor, before, resource))) throw new Refusal('forbidden', 'Forbidden');
   const isSame = before && !binary && !own?.isChange && saysTheSame(before, resource);
   // Who may not read it learns not by this either whether it is what they sent.

@@ -22,6 +22,11 @@ import { searchParameters, usCoreParameters } from './search-parameters.ts';
 import { cut, retiredTextEntries } from './text.ts';
 import { fieldOf, normaliseText, textOf, valuesOf } from './value.ts';
 
+export function tooManyValues(type: string, most: number): Refusal {
+  const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
+  return new Refusal('too-costly', `${text}: divide it`);
+}
+
 /**
  * The keys of all index items of a resource, each once. Together they lead to the resource from
  * every value that a search parameter sees in it, and from every Patient that it is about; audit entries
@@ -45,9 +50,7 @@ export function indexKeys(
   const addAll = (index: string, entries: readonly IndexEntry[]) => {
     for (const entry of entries) {
       add(keyOf(index, entry));
-      if (found.size <= most) continue;
-      const text = `The ${type} has more than ${most} values that searches look at (names, identifiers, references, codes, dates)`;
-      throw new Refusal('too-costly', `${text}: divide it`);
+      if (found.size > most) throw tooManyValues(type, most);
     }
   };
   for (const parameter of parametersOf(type).values()) {

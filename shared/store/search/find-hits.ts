@@ -40,7 +40,9 @@ export async function* findHits(search: Search, after?: Position): AsyncGenerato
   const { reader, type, filters, sort } = search;
   if (type === 'AuditEvent') return yield* findEntries(search, after);
   const narrowed = reader.narrow?.(type);
-  const sources = [...sourcesOf(filters), ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
+  const isTold = (by: SearchParameter) => reader.hasToldIndex?.(type, by) !== false;
+  const told = sourcesOf(filters.filter(({ parameters }) => parameters.every(isTold)));
+  const sources = [...told, ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
   const [key] = sort;
   if (key) return yield* inOrder(search, key, sources, after);
   if (after !== undefined && after.by !== 'turn') return yield* list(search, after);
@@ -242,11 +244,17 @@ async function* walk(
   yield* matching(search, candidates, ranges, order, ({ sk }) => ({ by: 'walk', sk }));
 }
 
-/** A value that begins before the bounds and reaches into them is only found by reading from the start. */
+/**
+ * A value that begins before the bounds and reaches into them is only found by reading from the start. Where that is read
+ * from tells in what is found: for whoever is judged there is only what they are shown.
+ */
 async function walkedRanges(search: Search, parameter: SearchParameter): Promise<KeyRange[]> {
   const { ranges, wide } = orderedRanges(parameter, search.filters);
   if (parameter.code === '_lastUpdated' || wide.length === 0) return ranges;
-  const reaching = candidatesMerged(search, wide, 1, { newestFirst: true });
+  const candidates = candidatesMerged(search, wide, 1, { newestFirst: true });
+  const reaching = search.isJudged
+    ? matching(search, candidates, wide, 'descending', ({ sk }) => ({ by: 'walk', sk }))
+    : candidates;
   if ((await reaching.next()).done) return ranges;
   return ranges.map(({ from: _, ...range }) => range);
 }

@@ -35,6 +35,8 @@ export interface SearchReader {
   seesAll?(type: string): boolean;
   /** Whether the caller may search the type at all; everybody may when left out. */
   maySearch?(type: string): boolean;
+  /** Whether the index of a parameter leads to hits: not where its order would tell of what is hidden from the caller. */
+  hasToldIndex?(type: string, parameter: SearchParameter): boolean;
   /** Where everything is that the caller may see of the type, when the caller's rules tell. */
   narrow?(type: string): SearchSource | undefined;
 }
