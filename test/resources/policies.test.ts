@@ -13,6 +13,7 @@ import { readerOf } from '../../shared/records/read/included.ts';
 import { readResource } from '../../shared/records/read/read-resource.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
 import { carryOut } from '../../shared/records/write/carry-out.ts';
+import { createChange } from '../../shared/store/items/change.ts';
 import { headAttributes } from '../../shared/store/items/content.ts';
 import { findHits } from '../../shared/store/search/find-hits.ts';
 import { newSearch } from '../../shared/store/search/hit.ts';
@@ -347,11 +348,20 @@ test('neither the order of what is found nor the cursor tells of what one may no
   await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
   const query = new URLSearchParams({ 'address-city': 'oracle', birthdate: birthDate, _count: '1' });
   const asked = () => searchResources(stage.services, caller, { type: 'Patient', query });
-  const before = await asked();
+  const { actor } = await admit(stage.services, caller, []);
+  // As what is included is looked for.
+  const { filters } = parseSearch('Patient', query, undefined);
+  const source = async () => {
+    const search = newSearch(readerOf(stage.services, actor), 'Patient', filters);
+    for await (const { position } of findHits(search)) return position;
+    return undefined;
+  };
+  const [before, from] = [await asked(), await source()];
   await newPatient('c3', { gender: 'unknown', birthDate });
   await newPatient('c4', { gender: 'unknown', birthDate });
   expect(before.entry).toHaveLength(1);
   expect(await asked()).toEqual(before);
+  expect([from?.by, await source()]).toEqual(['turn', from]);
 });
 
 test.each([
@@ -376,6 +386,33 @@ test.each([
   const cursor = Buffer.from(String(next.searchParams.get('_cursor')), 'base64url').toString();
   expect(cursor).not.toMatch(/1712|#fg#/);
   expect(JSON.parse(cursor)[1].position.by).toBe('walk');
+});
+
+test('where one condition leads to too many that one may not see, another one is tried', async () => {
+  const { project } = caller;
+  const birthDate = '1913-02-02';
+  const name = [{ family: 'Crowd' }];
+  const many = Array.from({ length: 2001 }, (_, n) => {
+    const meta = { versionId: `v${n}`, lastUpdated: new Date(stage.services.now()).toISOString(), project };
+    const resource = { resourceType: 'Patient', id: `crowd${n}`, meta, name, gender: 'unknown' };
+    const { head, state, index } = createChange(project, resource);
+    const action = head(false);
+    return [...('put' in action ? [action.put] : []), ...state, ...index];
+  });
+  await stage.services.table.write(many.flat());
+  await newResource(stage, project, {
+    resourceType: 'Patient',
+    id: 'crowded',
+    name,
+    birthDate,
+    gender: 'male',
+  });
+  await setPolicy([{ resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' }]);
+  const found = (query: string) =>
+    searchResources(stage.services, caller, { type: 'Patient', query: new URLSearchParams(query) });
+  const { entry } = await found(`name=crowd&birthdate=${birthDate}`);
+  expect(entry?.map(({ resource }) => resource && 'id' in resource && resource.id)).toEqual(['crowded']);
+  await expect(found('name=crowd')).rejects.toMatchObject({ kind: 'too-costly' });
 });
 
 test('where a search in an order begins does not tell of what one may not see', async () => {

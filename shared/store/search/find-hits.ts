@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { invalidField } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { entriesIn } from '../index/index-items.ts';
@@ -35,14 +34,15 @@ const mostCompared = 3;
 /** A source of more key ranges is not read ahead. */
 const mostRanges = 16;
 
-/** All hits in their order, read as they are asked for. @param after the position of the last one seen */
-export async function* findHits(search: Search, after?: Position): AsyncGenerator<Hit> {
-  const { reader, type, filters, sort } = search;
+/**
+ * All hits in their order, read as they are asked for.
+ * @param after the position of the last one seen
+ * @param by where they are looked for; a source of the search's own choice when left out
+ */
+export async function* findHits(search: Search, after?: Position, by?: SearchSource): AsyncGenerator<Hit> {
+  const { type, sort } = search;
   if (type === 'AuditEvent') return yield* findEntries(search, after);
-  const narrowed = reader.narrow?.(type);
-  const isTold = (by: SearchParameter) => reader.hasToldIndex?.(type, by) !== false;
-  const told = sourcesOf(filters.filter(({ parameters }) => parameters.every(isTold)));
-  const sources = [...told, ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
+  const sources = by ? [by] : sourcesFor(search);
   const [key] = sort;
   if (key) return yield* inOrder(search, key, sources, after);
   if (after !== undefined && after.by !== 'turn') return yield* list(search, after);
@@ -61,6 +61,14 @@ export async function* findHits(search: Search, after?: Position): AsyncGenerato
   }));
 }
 
+/** Where all hits of a search can be found, the most promising first. */
+export function sourcesFor({ reader, type, filters }: Search): SearchSource[] {
+  const narrowed = reader.narrow?.(type);
+  const isTold = (by: SearchParameter) => reader.hasToldIndex?.(type, by) !== false;
+  const told = sourcesOf(filters.filter(({ parameters }) => parameters.every(isTold)));
+  return [...told, ...(narrowed ? [narrowed] : [])].sort((a, b) => a.rank - b.rank);
+}
+
 interface Chosen {
   source: SearchSource;
   readers: readonly RangeReader[];
@@ -69,8 +77,8 @@ interface Chosen {
 /**
  * The source with the fewest candidates, its items read `limit` at once. With several to choose from, the first items of each are
  * asked for at once: whichever turns out to be short is taken, else the most promising by its kind. The order of the hits
- * and the cursor tell which it was, and what the caller may not see is among the candidates: for whoever is judged one is
- * short up to a number by chance, and the most promising of these is taken.
+ * and the cursor tell which it was, and what the caller may not see is among the candidates: for whoever is judged none are
+ * counted.
  */
 async function chooseSource(
   search: Search,
@@ -83,7 +91,8 @@ async function chooseSource(
   });
   const [best] = sources;
   if (!best) return undefined;
-  if (sources.length === 1 || best.rank <= 1) return open(best, limit);
+  const isCounted = !search.isJudged || search.sort.length > 0;
+  if (sources.length === 1 || best.rank <= 1 || !isCounted) return open(best, limit);
   const ahead = Math.max(limit, batch);
   const compared = sources
     .filter(({ keyRanges }) => keyRanges.length <= mostRanges)
@@ -91,15 +100,6 @@ async function chooseSource(
     .map((source) => open(source, ahead));
   if (!compared.some(({ source }) => source === best)) compared.unshift(open(best, limit));
   const sizes = await Promise.all(compared.map(({ readers }) => sizeOf(readers, ahead)));
-  if (search.isJudged && search.sort.length === 0) {
-    const short = randomInt(ahead / 2, ahead);
-    return compared[
-      Math.max(
-        0,
-        sizes.findIndex((size) => size <= short),
-      )
-    ];
-  }
   const least = Math.min(...sizes);
   return compared[Number.isFinite(least) ? sizes.indexOf(least) : 0];
 }

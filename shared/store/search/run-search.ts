@@ -11,7 +11,7 @@ import { type PositionedValue, readCursor, takePage, writeCursor } from '../item
 import { countEntries, fewIdsIn, idsBeingWritten, sortKeysIn } from '../items/read-ranges.ts';
 import { batch, headsInTurn } from '../items/versions.ts';
 import { alternativesOf, createFilter, type Filter, unindexed } from './filter.ts';
-import { findHits, orderedRanges, sourcesOf } from './find-hits.ts';
+import { findHits, orderedRanges, sourcesFor, sourcesOf } from './find-hits.ts';
 import {
   type Hit,
   newSearch,
@@ -20,6 +20,7 @@ import {
   parsePosition,
   type Search,
   type SearchReader,
+  type SearchSource,
   tooCostly,
 } from './hit.ts';
 import type { LinkedSearch, SearchRequest } from './search-request.ts';
@@ -56,10 +57,13 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
     const total = await countHits(search);
     return { resources: [], bytes: 0, next: undefined, offset: 0, before: 0, size: 0, total };
   }
-  const { values, next, offset } = await takePage(positioned(findHits(search, from?.position)), {
-    ...{ count, offset: request.offset },
-    sizeOf: ({ bytes }) => bytes,
-  });
+  const pageBy = (by?: SearchSource, isAgain = false) => {
+    const own = isAgain ? newSearch(reader, type, filters, { sort, count }) : search;
+    const hits = positioned(findHits(own, from?.position, by));
+    return takePage(hits, { count, offset: request.offset, sizeOf: ({ bytes }) => bytes });
+  };
+  const isFirst = search.isJudged && sort.length === 0 && !from && type !== 'AuditEvent';
+  const { values, next, offset } = await byAny(isFirst ? sourcesFor(search) : [], pageBy);
   const known = from || next || before > 0 ? undefined : values.length;
   return {
     resources: values.map(({ resource }) => resource),
@@ -68,6 +72,20 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
     ...{ offset, before, size: count },
     total: request.total === 'none' ? undefined : (known ?? (await totalOf(search, request.total))),
   };
+}
+
+/** Each source is tried alone: that one has too many candidates is known when they have been read. */
+async function byAny<T>(
+  [by, ...others]: readonly SearchSource[],
+  pageBy: (by?: SearchSource, isAgain?: boolean) => Promise<T>,
+  isAgain = false,
+): Promise<T> {
+  try {
+    return await pageBy(by, isAgain);
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof Refusal && error.kind === 'too-costly')) throw error;
+    return byAny(others, pageBy, true);
+  }
 }
 
 async function* positioned(hits: AsyncIterable<Hit>): AsyncGenerator<PositionedValue<Hit, Position>> {
