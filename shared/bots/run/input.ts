@@ -8,10 +8,8 @@ import { Hl7Message } from '../hl7/message.ts';
 import { Hl7Error } from '../hl7/text.ts';
 import { type InputKind, inputTypes, type RunInput } from './contract.ts';
 
-const hl7 = 'x-application/hl7-v2+er7';
-
 /** Types that reach us as bytes; of text and JSON API Gateway has already made a UTF-8 string. */
-const asBytes = new Set([hl7, 'application/x-www-form-urlencoded', 'application/fhir+json']);
+const asBytes = new Set<string>([inputTypes.hl7, inputTypes.form, inputTypes.fhir]);
 
 /**
  * The charset of a body, as `utf-8`, `us-ascii` or a set of `codecOf`: what the parameter says, for HL7 else what
@@ -19,7 +17,7 @@ const asBytes = new Set([hl7, 'application/x-www-form-urlencoded', 'application/
  * @throws {Refusal} unsupported-media-type for any but utf-8, us-ascii and, for byte types, iso-8859-1
  */
 export function charsetFor({ type, charset }: MediaType, bytes: Buffer): string {
-  if (charset === undefined) return type === hl7 ? charsetOfMessage(bytes) : 'utf-8';
+  if (charset === undefined) return type === inputTypes.hl7 ? charsetOfMessage(bytes) : 'utf-8';
   switch (charset.toLowerCase()) {
     case 'utf-8':
     case 'utf8':
