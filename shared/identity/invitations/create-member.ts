@@ -113,15 +113,7 @@ export function createMember(
         endMembershipActions(standing, { project, versionId: stamp.newId(), nowMs, trace }),
       ),
       ...(invite.sendEmail && invite.email
-        ? [
-            outboxAction(
-              project,
-              membershipId,
-              invite.email,
-              invitation,
-              isFromOperator && { isFromOperator },
-            ),
-          ]
+        ? [outboxAction(project, membershipId, invite.email, invitation, isFromOperator)]
         : []),
     ],
   };

@@ -26,12 +26,8 @@ import {
   settingFlags,
 } from './settings.ts';
 
-interface FirstAdministrator {
-  /** Normalised. */
-  email: string;
-  firstName: string;
-  lastName: string;
-  password: string | undefined;
+/** Their address is normalised. */
+interface FirstAdministrator extends NewAdministrator {
   knownUserId: string | undefined;
   project: Reference;
   invitationDays: number | undefined;
@@ -106,15 +102,14 @@ export async function provision(services: Services, request: ProvisionRequest): 
   if (!name || /\p{C}/u.test(name)) throw new Error(needed);
   requireNumbers(request);
   requireIdleMinutes(request.idleMinutes ?? 0);
-  const { email, knownUserId } = await knownAdministrator(services, admin);
+  const known = await knownAdministrator(services, admin);
 
   const projectId = services.newId();
   const project = { reference: `Project/${projectId}`, display: name };
   const { now, newId } = services;
   const stamp: Stamp = { project: projectId, nowMs: now(), author: operator, newId };
-  const { password } = admin;
   const { invitationDays } = request;
-  const about = { ...admin, email, password, knownUserId, project, invitationDays };
+  const about = { ...admin, ...known, project, invitationDays };
   const member = await firstAdministrator(about, stamp);
   const program = { name: `${name} client`, description: undefined, rights: { admin: true } };
   const secret = newClientSecret();
@@ -130,7 +125,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
   ]);
   return {
     project: { id: projectId, name },
-    admin: { email, membershipId: member.membershipId },
+    admin: { email: known.email, membershipId: member.membershipId },
     ...(client ? { client: { id: client.client.id, secret } } : {}),
   };
 }
