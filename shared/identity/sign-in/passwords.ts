@@ -21,7 +21,7 @@ import type { MailKind } from '../mail/letters.ts';
 import { countAttempt, countReset } from './attempts.ts';
 import { type PasswordOfLink, resetPasswordBody, setPasswordBody } from './bodies.ts';
 import { deadLink, type LoginServices, requireLink } from './invitation-of-link.ts';
-import { isResetSecret, parseResetId, resetMs } from './links.ts';
+import { isLinkSecret, parseResetId, resetLink, resetMs } from './links.ts';
 import { emailOf, requireOwnLogin } from './logins.ts';
 import { hashPassword, parseNewPassword, passwordHashOf, replacePassword } from './password.ts';
 import { provePassword } from './proof.ts';
@@ -42,10 +42,11 @@ export async function replaceForgotten(
   const found = await services.table.read([userKey, passwordKey]);
   const email = emailOf(found.get(userKey));
   const passwordHash = passwordHashOf(found.get(passwordKey));
+  const ring = services.keyRings['reset-link'];
   const isLive =
     email !== undefined &&
     passwordHash !== undefined &&
-    (await isResetSecret(services.keyRings['reset-link'], { ...link, email, passwordHash }, secret));
+    (await isLinkSecret(ring, resetLink({ ...link, email, passwordHash }), secret));
   if (!isLive) throw deadLink();
   const password = await parseNewPassword(given, { email });
   // Who has left an address meanwhile is not reached by what was mailed there.
