@@ -11,7 +11,7 @@ import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { emailLogin, findPerson } from '../invitations/person.ts';
 import { standingOf, stateOf } from '../invitations/state.ts';
-import { isDisabled, lacks, senderNameOf } from '../projects/settings.ts';
+import { isDisabled, lacks, projectSettings } from '../projects/settings.ts';
 import { addressLink, addressMs, invitationLink, linkUrl, resetLink, resetMs } from '../sign-in/links.ts';
 import { emailOf } from '../sign-in/logins.ts';
 import { passwordHashOf } from '../sign-in/password.ts';
@@ -79,7 +79,7 @@ async function readProject(
   const found = await table.read([memberKey, projectKey, ...more]);
   const head = found.get(projectKey);
   const projectName = String(inlineResource('Project', head)?.name ?? '');
-  const names = { projectName, senderName: senderNameOf(head, projectName) };
+  const names = { projectName, senderName: projectSettings(head).senderName || projectName };
   return { found, member: found.get(memberKey), head, names };
 }
 

@@ -54,13 +54,10 @@ export async function firstAdministrator(
     ...{ left: { login: undefined, alias: undefined }, leftAliasKey: undefined, notedProfile: undefined },
     ...{ knownUserId, projectName: project.display ?? '', invitationDays },
   };
-  const how = { replaces: [], isAccepted, isFromOperator: true } as const;
+  const passwordHash = isAccepted ? await hashPassword(password) : undefined;
+  const how = { replaces: [], isAccepted, isFromOperator: true, passwordHash } as const;
   const by = { ...stamp, versionId: stamp.newId() };
-  const { membership, newUserId, actions } = createMember(invite, known, how, by);
-  if (isAccepted && newUserId !== undefined) {
-    const hash = await hashPassword(password);
-    actions.push({ name: 'password', put: { ...keys.password(newUserId), hash } });
-  }
+  const { membership, actions } = createMember(invite, known, how, by);
   actions.push(...countAdministrator(stamp.project, isAccepted ? 1 : 0));
   const made = [targetOf(membership), { reference: membership.profile.reference }, membership.user];
   return { membershipId: membership.id, made, actions };
