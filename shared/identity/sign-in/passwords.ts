@@ -206,16 +206,15 @@ export async function setMemberPassword(
     throw new Refusal('invalid', 'Only the user may set the password of a user above Projects');
   }
   const [passwordKey, userKey] = [keys.password(person.userId), keys.user(person.userId)];
-  const stored = await services.table.read([passwordKey, userKey, ...membershipKeys(project, person)]);
-  const memberships = membershipKeys(project, person).flatMap(
-    (key) => inlineResource('ProjectMembership', stored.get(key)) ?? [],
-  );
+  const memberKeys = membershipKeys(project, person);
+  const stored = await services.table.read([passwordKey, userKey, ...memberKeys]);
+  const [member] = memberKeys.flatMap((key) => inlineResource('ProjectMembership', stored.get(key)) ?? []);
   const seenHash = passwordHashOf(stored.get(passwordKey));
   const address = emailOf(stored.get(userKey));
   const password = await parseNewPassword(given, { email: address });
   const chosen = { password, seenHash, email: address };
   await replacePassword(services, person.userId, chosen).catch(orThrow(changedMeanwhile));
-  const entities = [memberships[0]?.user ?? { reference: `User/${person.userId}` }];
+  const entities = [member?.user ?? { reference: `User/${person.userId}` }];
   await record(services, { ...byActor(actor), subtype: 'set-password', action: 'U', entities });
 }
 
