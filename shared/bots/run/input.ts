@@ -104,17 +104,14 @@ function unescapeText(text: string, decode: (bytes: Buffer) => string): string {
   );
 }
 
-/** A Bot's `event.input`, and the charset in which it came. */
-export interface Input {
-  input: RunInput;
-  charset: string;
-}
-
 /**
- * A request's body as a Bot's `event.input`, checked before any Bot runs.
+ * A request's body as a Bot's `event.input`, checked before any Bot runs, and the charset in which it came.
  * @throws {Refusal} invalid when the body is not what its type says, unsupported-media-type otherwise
  */
-export function parseInput(contentType: string | undefined, bytes: Buffer | undefined): Input {
+export function parseInput(
+  contentType: string | undefined,
+  bytes: Buffer | undefined,
+): { input: RunInput; charset: string } {
   const media = parseMediaType(contentType);
   const isEmpty = bytes === undefined || bytes.length === 0;
   if (!media) {
