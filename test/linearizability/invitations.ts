@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { keys } from '../../shared/carry/table/keys.ts';
 import { standingOf } from '../../shared/identity/invitations/state.ts';
-import { invitationSecret, linkId } from '../../shared/identity/sign-in/links.ts';
+import { invitationLink, linkSecret } from '../../shared/identity/sign-in/links.ts';
 import { invitationOf } from '../spec/inviting.ts';
 import type { Answer } from '../spec/portico.ts';
 import { password } from '../spec/signing-in.ts';
@@ -190,8 +190,8 @@ export function invitations(of: Ground): Kind<State, Input, Output> {
             ...{ project, membershipId: input.id, generation: input.generation },
             expiresAtMs: standing?.invitation.expiresAtMs ?? 0,
           };
-          const secret = await invitationSecret(rings['invitation-link'], link);
-          const body = { id: linkId(link), secret, password };
+          const secret = await linkSecret(rings['invitation-link'], invitationLink(link));
+          const body = { id: invitationLink(link).id, secret, password };
           return { method: 'POST', path: 'auth/setpassword', token: null, body };
         }
         case 'delete profile':

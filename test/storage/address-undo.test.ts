@@ -12,7 +12,7 @@ import { revokeInvitation } from '../../shared/identity/memberships/change-invit
 import { endUser } from '../../shared/identity/projects/forget-user.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
 import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
-import { addressUrl } from '../../shared/identity/sign-in/links.ts';
+import { addressLink, linkUrl } from '../../shared/identity/sign-in/links.ts';
 import { loginsOf } from '../../shared/identity/sign-in/logins.ts';
 import { replacePassword } from '../../shared/identity/sign-in/password.ts';
 import { beginLogin } from '../../shared/identity/sign-in/person-login.ts';
@@ -53,7 +53,7 @@ type Link = { id: string; secret: string };
 
 async function linkOf(deed: 'verify' | 'undo', generation: number, email: string): Promise<Link> {
   const of = { userId, generation, email };
-  const url = await addressUrl('', services.keyRings['address-link'], deed, of);
+  const url = await linkUrl('', services.keyRings['address-link'], addressLink(deed, of));
   const { id = '', secret = '' } = Object.fromEntries(new URLSearchParams(url.split('#')[1]));
   return { id, secret };
 }

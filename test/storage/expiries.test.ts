@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { keys } from '../../shared/carry/table/keys.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
 import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
-import { addressMs, addressUrl, resetMs, resetUrl } from '../../shared/identity/sign-in/links.ts';
+import { addressLink, addressMs, linkUrl, resetLink, resetMs } from '../../shared/identity/sign-in/links.ts';
 import { replaceForgotten } from '../../shared/identity/sign-in/passwords.ts';
 import { codeMs } from '../../shared/identity/sign-in/person-login.ts';
 import { signIn } from '../../shared/identity/sign-in/sign-in.ts';
@@ -58,12 +58,16 @@ const uses: Record<string, { lastsMs: number; make(): Promise<() => Promise<unkn
     async make() {
       const passwordHash = String((await getItem(services, keys.password(userId)))?.hash);
       const expiresAtMs = services.now() + resetMs;
-      const link = await resetUrl('', services.keyRings['reset-link'], {
-        userId,
-        expiresAtMs,
-        passwordHash,
-        email,
-      });
+      const link = await linkUrl(
+        '',
+        services.keyRings['reset-link'],
+        resetLink({
+          userId,
+          expiresAtMs,
+          passwordHash,
+          email,
+        }),
+      );
       return () => replaceForgotten(services, { ...partsOf(link), password: `${password} again` });
     },
   },
@@ -73,7 +77,7 @@ const uses: Record<string, { lastsMs: number; make(): Promise<() => Promise<unkn
     async make() {
       const of = { userId, generation: services.now(), email };
       await (await askForAddress())();
-      const link = await addressUrl('', services.keyRings['address-link'], 'undo', of);
+      const link = await linkUrl('', services.keyRings['address-link'], addressLink('undo', of));
       return () => undoAddress(services, partsOf(link));
     },
   },
@@ -85,7 +89,7 @@ async function askForAddress(): Promise<() => Promise<unknown>> {
   const ttl = Math.ceil((generation + addressMs) / 1000);
   await services.table.put({ ...keys.addressChange(userId), ...change, ttl });
   const of = { userId, generation, email: change.email };
-  const link = await addressUrl('', services.keyRings['address-link'], 'verify', of);
+  const link = await linkUrl('', services.keyRings['address-link'], addressLink('verify', of));
   const input = { body: { ...partsOf(link), password }, source: randomUUID(), caller: undefined };
   return () => verifyEmail(services, input);
 }

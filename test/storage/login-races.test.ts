@@ -16,7 +16,7 @@ import { addAdministrator, recoverAdministrator } from '../../shared/identity/pr
 import { provision } from '../../shared/identity/projects/provision.ts';
 import { chooseMembership } from '../../shared/identity/sign-in/choose-membership.ts';
 import type { LoginServices } from '../../shared/identity/sign-in/invitation-of-link.ts';
-import { addressUrl, resetUrl } from '../../shared/identity/sign-in/links.ts';
+import { addressLink, linkUrl, resetLink } from '../../shared/identity/sign-in/links.ts';
 import {
   endLogin,
   endLogins,
@@ -159,7 +159,7 @@ async function newAddress() {
   const change = { email: `new-${email}`, generation, count: 1, sinceMs: generation };
   await services.table.put({ ...keys.addressChange(userId), ...change });
   const ring = services.keyRings['address-link'];
-  const link = await addressUrl('', ring, 'verify', { userId, generation, email: change.email });
+  const link = await linkUrl('', ring, addressLink('verify', { userId, generation, email: change.email }));
   const parts = new URLSearchParams(link.split('#')[1]);
   return { id: String(parts.get('id')), secret: String(parts.get('secret')) };
 }
@@ -503,7 +503,7 @@ describe('who is kept out while what they ask for is on its way', () => {
   test('sets no password by the link to an address that is theirs no more', async () => {
     const expiresAtMs = services.now() + 1000;
     const of = { userId, expiresAtMs, passwordHash: seenHash, email };
-    const link = await resetUrl('', services.keyRings['reset-link'], of);
+    const link = await linkUrl('', services.keyRings['reset-link'], resetLink(of));
     const parts = new URLSearchParams(link.split('#')[1]);
     const asker = await signedIn();
     const address = await newAddress();

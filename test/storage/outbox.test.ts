@@ -7,7 +7,7 @@ import type { Mail } from '../../shared/identity/mail/letters.ts';
 import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts';
 import { sendMail, sweep } from '../../shared/identity/mail/send-mail.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
-import { isInvitationSecret } from '../../shared/identity/sign-in/links.ts';
+import { invitationLink, isLinkSecret } from '../../shared/identity/sign-in/links.ts';
 import { disturbed, faults as faultKinds, overtaken } from '../faults/inject.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
 import { callsOf, getItem, newProject, person, type Stage, startStage } from './stage.ts';
@@ -66,7 +66,11 @@ async function generationIn(mail: Mail | undefined, id: string): Promise<number>
   const { expiresAtMs } = await invitationOf(id);
   const link = { project: caller.project, membershipId: id, generation, expiresAtMs };
   expect(
-    await isInvitationSecret(keyRingsOf(secret)['invitation-link'], link, fragment.get('secret') ?? ''),
+    await isLinkSecret(
+      keyRingsOf(secret)['invitation-link'],
+      invitationLink(link),
+      fragment.get('secret') ?? '',
+    ),
   ).toBe(true);
   return generation;
 }

@@ -7,7 +7,7 @@ import type { Mail } from '../../shared/identity/mail/letters.ts';
 import type { OutboxServices } from '../../shared/identity/mail/mail-of-item.ts';
 import { sweep } from '../../shared/identity/mail/send-mail.ts';
 import { provision } from '../../shared/identity/projects/provision.ts';
-import { addressUrl } from '../../shared/identity/sign-in/links.ts';
+import { addressLink, linkUrl } from '../../shared/identity/sign-in/links.ts';
 import { replacePassword } from '../../shared/identity/sign-in/password.ts';
 import { verifyEmail } from '../../shared/identity/sign-in/verify-email.ts';
 import { keyRingsOf } from '../setup/key-rings.ts';
@@ -56,7 +56,11 @@ async function moveTo(next: string): Promise<void> {
   const generation = services.now();
   await services.table.put({ ...keys.addressChange(userId), email: next, generation });
   const keyRings = keyRingsOf(Buffer.alloc(32, 7));
-  const url = await addressUrl('', keyRings['address-link'], 'verify', { userId, generation, email: next });
+  const url = await linkUrl(
+    '',
+    keyRings['address-link'],
+    addressLink('verify', { userId, generation, email: next }),
+  );
   const { id, secret } = Object.fromEntries(new URLSearchParams(url.split('#')[1]));
   const body = { id, secret, password: 'correct horse' };
   await verifyEmail({ ...services, keyRings }, { body, source: randomUUID(), caller: undefined });

@@ -32,7 +32,7 @@ import { openTable } from '../../shared/carry/table/table.ts';
 import { mintRunToken, verifyRunToken } from '../../shared/identity/gate/access-token.ts';
 import { configuredIssuer, issuerItem, issuerSecret } from '../../shared/identity/issuers/issuer.ts';
 import { forgetEarlierSecret, retireStageKey } from '../../shared/identity/projects/retire-stage-key.ts';
-import { isAddressSecret, isInvitationSecret, isResetSecret } from '../../shared/identity/sign-in/links.ts';
+import { addressLink, invitationLink, isLinkSecret, resetLink } from '../../shared/identity/sign-in/links.ts';
 import { enrolAction, enrolment, useCodeAction } from '../../shared/identity/sign-in/second-factor.ts';
 import { callsOf, getItem, type Stage, startStage } from './stage.ts';
 
@@ -180,9 +180,13 @@ describe('the keys of the stage', () => {
     const rings = ringsOf(keyPurposes);
     expect((await verifyRunToken(rings['run-token'], earlierMakings.runToken, 0)).project).toBe('p');
     const { invitation, reset, address } = earlierMakings;
-    expect(await isInvitationSecret(rings['invitation-link'], invitation.of, invitation.secret)).toBe(true);
-    expect(await isResetSecret(rings['reset-link'], reset.of, reset.secret)).toBe(true);
-    expect(await isAddressSecret(rings['address-link'], 'verify', address.of, address.secret)).toBe(true);
+    expect(
+      await isLinkSecret(rings['invitation-link'], invitationLink(invitation.of), invitation.secret),
+    ).toBe(true);
+    expect(await isLinkSecret(rings['reset-link'], resetLink(reset.of), reset.secret)).toBe(true);
+    expect(await isLinkSecret(rings['address-link'], addressLink('verify', address.of), address.secret)).toBe(
+      true,
+    );
     const { key } = await rings.totp.current();
     const { enrollUri } = enrolment(key, { userId: 'u', seed: 'l.0' }, 'e@example.org');
     expect(new URL(enrollUri).searchParams.get('secret')).toBe(earlierMakings.totp);
@@ -555,9 +559,9 @@ describe('on AWS', () => {
       await table.write([], [keys.stageSecret()]);
       const rings = openKeyRings(table, services.wrapping, keyPurposes, now);
       const { invitation } = earlierMakings;
-      expect(await isInvitationSecret(rings['invitation-link'], invitation.of, invitation.secret)).toBe(
-        isEarlier,
-      );
+      expect(
+        await isLinkSecret(rings['invitation-link'], invitationLink(invitation.of), invitation.secret),
+      ).toBe(isEarlier);
       expect(await isMac(ringsOf(['totp']).totp, 'text', await macOf(rings.totp, 'text'))).toBe(true);
       const totp = await stored('totp');
       const [one] = (await stored('drafts'))?.versions ?? [];

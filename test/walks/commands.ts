@@ -9,7 +9,7 @@ import { stateOf } from '../../shared/identity/invitations/state.ts';
 import { sendMail } from '../../shared/identity/mail/send-mail.ts';
 import { resendInvitation, revokeInvitation } from '../../shared/identity/memberships/change-invitation.ts';
 import { changeMember, removeMember } from '../../shared/identity/memberships/change-member.ts';
-import { invitationSecret, linkId } from '../../shared/identity/sign-in/links.ts';
+import { invitationLink, linkSecret } from '../../shared/identity/sign-in/links.ts';
 import { setPassword } from '../../shared/identity/sign-in/passwords.ts';
 import { chooseProfile } from '../../shared/identity/sign-in/sign-in-step.ts';
 import { readEntry, runBundle } from '../../shared/records/bundle/run-bundle.ts';
@@ -144,8 +144,8 @@ const links = step(
             generation,
             expiresAtMs: invitation.expiresAtMs,
           };
-          const secret = await invitationSecret(services.keyRings['invitation-link'], link);
-          const body = { id: linkId(link), secret, password: 'correct horse battery' };
+          const secret = await linkSecret(services.keyRings['invitation-link'], invitationLink(link));
+          const body = { id: invitationLink(link).id, secret, password: 'correct horse battery' };
           await setPassword(services, { body, source: '192.0.2.1' });
         },
         expected: old ? 'invalid' : 'done',

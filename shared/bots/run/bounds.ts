@@ -138,7 +138,7 @@ export function callsOf(nth: number | undefined): number {
 }
 
 /** What a run has taken of the bounds of its Project and of its tree. */
-export interface Place {
+interface Place {
   lease: Lease | undefined;
   /** Only of a run that a run started. */
   start: { tree: RunTree; nth: number } | undefined;
@@ -191,15 +191,32 @@ export async function takePlace(services: Services & StageBounds, wanted: Wanted
   }
 }
 
-/** The run has ended, or nobody knows. Never fails. */
-export async function leavePlace(services: Services, place: Place | undefined): Promise<void> {
-  await releaseLease(services, place?.lease);
+/** The run did not begin: it is not counted either. Never fails. */
+export async function returnPlace(services: Services, { lease, start }: Place): Promise<void> {
+  await releaseLease(services, lease);
+  if (start) await discountStart(services, start.tree);
 }
 
-/** The run did not begin: it is not counted either. Never fails. */
-export async function returnPlace(services: Services, place: Place | undefined): Promise<void> {
-  await releaseLease(services, place?.lease);
-  if (place?.start) await discountStart(services, place.start.tree);
+/**
+ * Carries out a run in its place, which is free again once it has ended, or nobody knows.
+ * @param run a Refusal of it says that it did not begin
+ * @throws {Refusal} as `takePlace`
+ */
+export async function inPlace<Result>(
+  services: Services & StageBounds,
+  wanted: Wanted,
+  run: (place: Place) => Promise<Result>,
+): Promise<Result> {
+  const place = await takePlace(services, wanted);
+  try {
+    const result = await run(place);
+    await releaseLease(services, place.lease);
+    return result;
+  } catch (error) {
+    if (error instanceof Refusal) await returnPlace(services, place);
+    else await releaseLease(services, place.lease);
+    throw error;
+  }
 }
 
 /** What a Project says of all its runs; kept on its head, beside the resource. */

@@ -10,9 +10,10 @@ import {
 import { parseIdempotencyKey, replayed } from '../../identity/gate/claim.ts';
 import { parseRunKey } from './cancel.ts';
 import type { Accepted } from './claim.ts';
+import { inputTypes } from './contract.ts';
 import type { Executed } from './execute.ts';
 import { encodeAnswer } from './input.ts';
-import { hl7Type, printLog } from './output.ts';
+import { printLog } from './output.ts';
 import type { ExecuteRequest } from './services.ts';
 
 /** What `$execute` answers. A Bot's fault is 400: existing clients repeat a POST on 401, 429 and 5xx. */
@@ -37,7 +38,7 @@ function firstResponse({ output, result, charset, showLog }: Executed, traceId: 
     case 'ok':
       return fhirResponse(200, allOk());
     case 'text':
-      return output.mediaType === hl7Type
+      return output.mediaType === inputTypes.hl7
         ? hl7Response(output.text, charset)
         : textResponse(200, output.text, `${output.mediaType}; charset=utf-8`);
     case 'binary':
@@ -54,7 +55,7 @@ function firstResponse({ output, result, charset, showLog }: Executed, traceId: 
 /** A message goes back in the character set in which its question came. */
 function hl7Response(text: string, asked: string): HttpResponse {
   const { bytes, charset } = encodeAnswer(text, asked);
-  const contentType = `${hl7Type}; charset=${charset}`;
+  const contentType = `${inputTypes.hl7}; charset=${charset}`;
   const response = textResponse(200, text, contentType);
   if (charset === 'utf-8') return response;
   return { ...response, body: bytes.toString('base64'), isBase64Encoded: true };

@@ -3,7 +3,7 @@ import { parseMediaType } from '../../carry/http/request.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { isRoot } from '../../identity/gate/actor.ts';
 import { type Claim, releaseClaim } from '../../identity/gate/claim.ts';
-import { callsOf, leavePlace, type Place, returnPlace, takePlace } from './bounds.ts';
+import { callsOf, inPlace } from './bounds.ts';
 import { keyOfWaiting } from './cancel.ts';
 import { carryOutRun } from './carry-out-run.ts';
 import { type Accepted, acceptJob, claimRun, endedClaim } from './claim.ts';
@@ -54,16 +54,15 @@ export async function executeBot(
   };
   const run = await runRequest(services, gathered, input, request, begun);
   const claimed = await claimRun(services, caller, { target, gathered }, request, run);
-  const { runId, result, isReplay } = claimed?.kept
-    ? { ...claimed.kept, isReplay: true }
-    : await runNow(services, caller, gathered, run, claimed?.claim);
-  if (!result) throw unknownRun(runId);
+  const kept = claimed?.kept;
+  const result = kept ? kept.result : await runNow(services, caller, gathered, run, claimed?.claim);
+  if (!result) throw unknownRun(kept?.runId ?? run.runId);
   return {
     output: outputOf(result.outcome, parseMediaType(request.contentType)?.type),
     result,
     charset,
     showLog: isRoot(gathered.actor),
-    isReplay,
+    isReplay: kept !== undefined,
   };
 }
 
@@ -74,29 +73,23 @@ async function runNow(
   gathered: GatheredRun,
   run: RunRequest,
   claim: Claim | undefined,
-): Promise<{ runId: string; result: RunResult | undefined; isReplay: boolean }> {
+): Promise<RunResult | undefined> {
   const { runId, deadlineAtMs, project } = run;
-  let place: Place | undefined;
+  const wanted = {
+    ...{ project, settings: gathered.settings, run: { id: runId, root: caller.run?.root ?? runId } },
+    ...{ untilMs: deadlineAtMs, isNested: caller.run !== undefined, isAsync: false },
+  };
+  const kept =
+    claim &&
+    ((result: RunResult | undefined) =>
+      endedClaim(services, claim, { ...run, botId: gathered.bot.resource.id }, result));
   try {
-    place = await takePlace(services, {
-      project,
-      settings: gathered.settings,
-      run: { id: runId, root: caller.run?.root ?? runId },
-      untilMs: deadlineAtMs,
-      isNested: caller.run !== undefined,
-      isAsync: false,
+    return await inPlace(services, wanted, ({ start }) => {
+      const bounded = { ...run, limits: { ...run.limits, calls: callsOf(start?.nth) } };
+      return carryOutRun(services, gathered, bounded, kept);
     });
-    const bounded = { ...run, limits: { ...run.limits, calls: callsOf(place.start?.nth) } };
-    const kept =
-      claim &&
-      ((result: RunResult | undefined) =>
-        endedClaim(services, claim, { ...run, botId: gathered.bot.resource.id }, result));
-    const result = await carryOutRun(services, gathered, bounded, kept);
-    await leavePlace(services, place);
-    return { runId, result, isReplay: false };
   } catch (error) {
     if (claim) await releaseClaim(services, claim).catch(() => undefined);
-    await (error instanceof Refusal ? returnPlace : leavePlace)(services, place);
     throw error;
   }
 }

@@ -8,10 +8,8 @@ import { Hl7Message } from '../hl7/message.ts';
 import { Hl7Error } from '../hl7/text.ts';
 import { type InputKind, inputTypes, type RunInput } from './contract.ts';
 
-const hl7 = 'x-application/hl7-v2+er7';
-
 /** Types that reach us as bytes; of text and JSON API Gateway has already made a UTF-8 string. */
-const asBytes = new Set([hl7, 'application/x-www-form-urlencoded', 'application/fhir+json']);
+const asBytes = new Set<string>([inputTypes.hl7, inputTypes.form, inputTypes.fhir]);
 
 /**
  * The charset of a body, as `utf-8`, `us-ascii` or a set of `codecOf`: what the parameter says, for HL7 else what
@@ -19,7 +17,7 @@ const asBytes = new Set([hl7, 'application/x-www-form-urlencoded', 'application/
  * @throws {Refusal} unsupported-media-type for any but utf-8, us-ascii and, for byte types, iso-8859-1
  */
 export function charsetFor({ type, charset }: MediaType, bytes: Buffer): string {
-  if (charset === undefined) return type === hl7 ? charsetOfMessage(bytes) : 'utf-8';
+  if (charset === undefined) return type === inputTypes.hl7 ? charsetOfMessage(bytes) : 'utf-8';
   switch (charset.toLowerCase()) {
     case 'utf-8':
     case 'utf8':
@@ -106,17 +104,14 @@ function unescapeText(text: string, decode: (bytes: Buffer) => string): string {
   );
 }
 
-/** A Bot's `event.input`, and the charset in which it came. */
-export interface Input {
-  input: RunInput;
-  charset: string;
-}
-
 /**
- * A request's body as a Bot's `event.input`, checked before any Bot runs.
+ * A request's body as a Bot's `event.input`, checked before any Bot runs, and the charset in which it came.
  * @throws {Refusal} invalid when the body is not what its type says, unsupported-media-type otherwise
  */
-export function parseInput(contentType: string | undefined, bytes: Buffer | undefined): Input {
+export function parseInput(
+  contentType: string | undefined,
+  bytes: Buffer | undefined,
+): { input: RunInput; charset: string } {
   const media = parseMediaType(contentType);
   const isEmpty = bytes === undefined || bytes.length === 0;
   if (!media) {

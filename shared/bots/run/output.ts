@@ -1,6 +1,6 @@
 import { longestAnswerBytes } from '../../base/limits.ts';
 import { fieldsOf } from '../../base/values.ts';
-import type { LogEntry, ReturnedValue, RunOutcome } from './contract.ts';
+import { inputTypes, type LogEntry, type ReturnedValue, type RunOutcome } from './contract.ts';
 
 /** What the caller is answered: a value, or why there is none. Pure; HTTP is made of it elsewhere. */
 export type Output =
@@ -36,15 +36,14 @@ export function outputOf(outcome: RunOutcome, requestType: string | undefined): 
 }
 
 const limitCodes = { time: 'timeout', memory: 'too-costly', output: 'too-long' } as const;
-export const hl7Type = 'x-application/hl7-v2+er7';
-const rawTypes = new Set(['text/plain', hl7Type]);
+const rawTypes = new Set<string>([inputTypes.text, inputTypes.hl7]);
 
 function returned(value: ReturnedValue, requestType: string | undefined): Output {
   switch (value.type) {
     case 'undefined':
       return { kind: 'ok' };
     case 'hl7':
-      return { kind: 'text', text: value.text, mediaType: hl7Type };
+      return { kind: 'text', text: value.text, mediaType: inputTypes.hl7 };
     case 'string':
       return requestType !== undefined && rawTypes.has(requestType)
         ? { kind: 'text', text: value.text, mediaType: requestType }

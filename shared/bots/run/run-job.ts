@@ -128,13 +128,12 @@ async function claimAndRun(services: ExecuteServices, { project, jobId }: JobEve
   }
 }
 
-interface JobOutcome {
-  output: JobOutput;
-  /** It failed, or did not run. */
-  mayRunAgain: boolean;
-}
-
-async function outcomeOf(services: ExecuteServices, job: Job, item: Item): Promise<JobOutcome> {
+/** @returns `mayRunAgain` where it failed, or did not run */
+async function outcomeOf(
+  services: ExecuteServices,
+  job: Job,
+  item: Item,
+): Promise<{ output: JobOutput; mayRunAgain: boolean }> {
   // Who asked may have left their desk since.
   const caller = callerOf({ ...job.caller, askedAtMs: job.createdAtMs }, 'member');
   try {

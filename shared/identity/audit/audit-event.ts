@@ -124,6 +124,8 @@ export function parseOutcome(value: string): string {
   throw invalidField('outcome', 'outcome must be success, failure or unknown');
 }
 
+/** IHE BALP: how something was read. */
+const restful = 'http://hl7.org/fhir/restful-interaction';
 const dicom = 'http://dicom.nema.org/resources/ontology/DCM';
 const entityType = 'http://terminology.hl7.org/CodeSystem/audit-entity-type';
 const objectRole = 'http://terminology.hl7.org/CodeSystem/object-role';
@@ -192,7 +194,7 @@ function auditEvent(audited: Audited, id: string, recorded: string): Resource {
     id,
     meta: { versionId: id, lastUpdated: recorded, project },
     type: auditType,
-    subtype: [auditSubtype(subtype), ...(interaction ? [restfulSubtype(interaction)] : [])],
+    subtype: [auditSubtype(subtype), ...(interaction ? [{ system: restful, code: interaction }] : [])],
     action,
     recorded,
     outcome,
@@ -236,8 +238,3 @@ const breakTheGlass = {
     },
   ],
 };
-
-/** The subtype of IHE BALP: how something was read. @param code of FHIR's restful-interaction */
-function restfulSubtype(code: string): { system: string; code: string } {
-  return { system: 'http://hl7.org/fhir/restful-interaction', code };
-}

@@ -45,18 +45,10 @@ const interactions = {
   'PATCH /fhir/R4/{resourceType}': 'patch',
 } as const;
 
-type InteractionCode = (typeof interactions)[keyof typeof interactions];
-
 const compartment = 'GET /fhir/R4/Patient/{id}/{resourceType}';
 
-interface Asked {
-  /** As in the route table. */
-  route: string;
-  params: Readonly<Record<string, string>>;
-}
-
 /** Undefined for a route that reads no records. */
-function interactionOf({ route, params }: Asked): InteractionCode | undefined {
+function interactionOf({ route, params }: Pick<Answered, 'route' | 'params'>): string | undefined {
   // API Gateway may find the search of a compartment for the history of a Patient.
   const isHistory = route === compartment && params.resourceType === '_history';
   if (isHistory) return 'history-instance';
@@ -183,25 +175,20 @@ export async function recordAccess(
   answered: Answered,
 ): Promise<void> {
   const { traceId, disclosure } = answered;
-  const shown = [...disclosure.shown];
   const patients = disclosure.patients ?? patientsAmong(disclosure);
-  await orLost(services, traceId, () => writeLines(services, caller, answered, { shown, patients }));
+  await orLost(services, traceId, () => writeLines(services, caller, answered, patients));
   if (caller) await keepEvents(services, caller, answered, patients);
 }
 
-interface Shown {
-  shown: readonly string[];
-  /** The Patients that what was shown is about. */
-  patients: readonly string[];
-}
-
+/** @param patients whom what was shown is about */
 function writeLines(
   { accessLog, now }: Services,
   caller: Who | undefined,
   { route, params, status, traceId, receivedAtMs, source, disclosure }: Answered,
-  { shown, patients }: Shown,
+  patients: readonly string[],
 ): void {
   const atMs = now();
+  const shown = [...disclosure.shown];
   const interaction = interactionOf({ route, params });
   const line = {
     ...{ time: new Date(atMs).toISOString(), traceId, route, status, ms: atMs - receivedAtMs },

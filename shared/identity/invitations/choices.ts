@@ -1,7 +1,7 @@
 import type { Reference } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
-import { projectionOf } from '../../carry/table/pages.ts';
+import { projectionOf, queryOf } from '../../carry/table/pages.ts';
 import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { isDisabled } from '../projects/settings.ts';
@@ -77,8 +77,7 @@ async function mirrorsOf(
 ): Promise<{ key: Key; projectKey: Key }[]> {
   const { pk, sk } = keys.userMembership(userId, project ?? '', '');
   const { items } = await table.query({
-    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-    ExpressionAttributeValues: { ':pk': pk, ':prefix': project === undefined ? 'M#' : sk },
+    ...queryOf(pk, { prefix: project === undefined ? 'M#' : sk }),
     ...projectionOf(mirrorAttributes),
     // By the role of who exchanges tokens a query that does not say so is refused.
     Select: 'SPECIFIC_ATTRIBUTES',

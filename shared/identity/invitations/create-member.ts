@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../../base/refusal.ts';
+import { keys } from '../../carry/table/keys.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import {
   type ProjectMembership,
@@ -42,22 +43,22 @@ interface How {
   /** A member at once. */
   isAccepted?: boolean;
   isFromOperator?: true;
+  /** Of the password of a User that is created with it. */
+  passwordHash?: string | undefined;
 }
 
 /**
  * User if missing, profile (new, named, or the one noted from an earlier membership), membership,
  * mirror, person and mail, as one transaction.
- * @returns `newUserId` where the User is created with it
  */
 export function createMember(
   invite: Invite,
   gathered: Known,
-  { replaces, isAccepted = false, isFromOperator }: How,
+  { replaces, isAccepted = false, isFromOperator, passwordHash }: How,
   stamp: NewStamp,
 ): {
   membership: ProjectMembership;
   invitation: Invitation;
-  newUserId: string | undefined;
   actions: Action[];
 } {
   const { project, nowMs, author, trace } = stamp;
@@ -92,7 +93,6 @@ export function createMember(
   return {
     membership: created.membership,
     invitation,
-    newUserId: knownUserId ? undefined : userId,
     actions: [
       ...(knownUserId
         ? knownUserActions(userId, invite.scope === 'server' ? invite.email : undefined)
@@ -100,6 +100,9 @@ export function createMember(
             { ...invite, id: userId, project: invite.scope === 'project' ? project : undefined },
             stamp,
           )),
+      ...(passwordHash && !knownUserId
+        ? [{ name: 'password', put: { ...keys.password(userId), hash: passwordHash } }]
+        : []),
       personAction(project, nextPerson(invite, gathered, replaces, { userId, membershipId }), {
         seen: person,
         nowMs,
@@ -113,15 +116,7 @@ export function createMember(
         endMembershipActions(standing, { project, versionId: stamp.newId(), nowMs, trace }),
       ),
       ...(invite.sendEmail && invite.email
-        ? [
-            outboxAction(
-              project,
-              membershipId,
-              invite.email,
-              invitation,
-              isFromOperator && { isFromOperator },
-            ),
-          ]
+        ? [outboxAction(project, membershipId, invite.email, invitation, isFromOperator)]
         : []),
     ],
   };

@@ -15,6 +15,7 @@ import { requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { type BulkColumn, bulkColumn, mostBulkRows } from './bulk-columns.ts';
 import { inviteUser } from './invite-user.ts';
 import { parseInvite } from './parse-invite.ts';
+import { emailLogin, externalLogin } from './person.ts';
 
 /** One row of a file, in its order. */
 type Row =
@@ -213,8 +214,8 @@ function isForAdministrator(body: unknown): boolean {
 /** Whom a row is about, as far as that can be told before it is checked. */
 function personOf(body: unknown): string | undefined {
   const { email, externalId } = fieldsOf(body);
-  if (typeof email === 'string') return `E:${normaliseAddress(email) ?? email}`;
-  return typeof externalId === 'string' ? `X:${externalId}` : undefined;
+  if (typeof email === 'string') return emailLogin(normaliseAddress(email) ?? email);
+  return typeof externalId === 'string' ? externalLogin(externalId) : undefined;
 }
 
 function notBegun(): Refusal {

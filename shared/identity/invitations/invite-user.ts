@@ -42,18 +42,14 @@ function carryOut(
   const { actor } = gathered;
   const stamp = { ...stampOf(services, actor), newId: services.newId };
   if (decision.kind === 'create') {
-    const created = createMember(invite, gathered, decision, stamp);
-    const password: Action[] =
-      passwordHash && created.newUserId
-        ? [{ name: 'password', put: { ...keys.password(created.newUserId), hash: passwordHash } }]
-        : [];
+    const created = createMember(invite, gathered, { ...decision, passwordHash }, stamp);
     const detail = details({ interaction: 'deleted' });
     const ended = decision.replaces.map(({ membership }) => ({ ...targetOf(membership), detail }));
     const replaced = decision.replaces.flatMap(({ membership }) =>
       changeAdministrator(actor, membership, undefined),
     );
     const audited = audit(created.membership, 'C', ended);
-    return { ...created, actions: [...created.actions, ...password, ...replaced, audited] };
+    return { ...created, actions: [...created.actions, ...replaced, audited] };
   }
 
   const { standing } = decision;

@@ -92,14 +92,14 @@ export function changeMembership(
 
 /**
  * The mail that the outbox will send once the transaction is committed; the newest overwrites.
- * @param from.isFromOperator whoever operates the service invites, which a Project without mails does not forbid
+ * @param isFromOperator whoever operates the service invites, which a Project without mails does not forbid
  */
 export function outboxAction(
   project: string,
   membershipId: string,
   email: string,
   invitation: Invitation,
-  from: { isFromOperator?: true } = {},
+  isFromOperator?: true,
 ): Action {
   return {
     name: 'outbox',
@@ -109,7 +109,7 @@ export function outboxAction(
       project,
       membershipId,
       email,
-      ...from,
+      ...(isFromOperator ? { isFromOperator } : {}),
       generation: invitation.generation,
       expiresAtMs: invitation.expiresAtMs,
       ttl: Math.ceil(invitation.expiresAtMs / 1000),

@@ -15,6 +15,7 @@ import {
 import type { RefusalIssue } from '../../base/refusal.ts';
 import { type ProfileType, parseReference, profileTypes, type Reference } from '../../base/resource.ts';
 import { check, fields, flag, optionalField, readText } from '../../base/schema.ts';
+import { fieldsOf, isObject } from '../../base/values.ts';
 import { type Rights, rightsOf } from '../../store/fhir/membership.ts';
 import { referenceThat } from '../../store/fhir/stored-resource.ts';
 import { normaliseAddress } from '../mail/address.ts';
@@ -182,11 +183,9 @@ function scopeOf(email: string | undefined, scope: Invite['scope'] = 'server'): 
   return email === undefined ? 'project' : scope;
 }
 
-type Fields = Record<string, unknown>;
-
 /** Checks the body of an invite: either the invite, or one issue per wrong field. Unknown fields are ignored. */
 export function parseInvite(body: unknown): { invite: Invite } | { issues: RefusalIssue[] } {
-  const { output, issues } = check(inviteBody, isFields(body) ? withMembership(body) : body);
+  const { output, issues } = check(inviteBody, withMembership(body));
   if (issues) return { issues };
   const { resourceType: profileType, email, externalId, profile, password } = output;
   return {
@@ -206,13 +205,10 @@ export function parseInvite(body: unknown): { invite: Invite } | { issues: Refus
 }
 
 /** What stands inside `membership` goes before what stands beside it. */
-function withMembership(body: Fields): Fields {
-  const { membership } = body;
-  if (!isFields(membership)) return body;
+function withMembership(body: unknown): unknown {
+  const sent = fieldsOf(body);
+  const { membership } = sent;
+  if (!isObject(membership) || Array.isArray(membership)) return body;
   const named = Object.keys(membershipEntries).filter((name) => membership[name] != null);
-  return { ...body, ...Object.fromEntries(named.map((name) => [name, membership[name]])), membership: {} };
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return { ...sent, ...Object.fromEntries(named.map((name) => [name, membership[name]])), membership: {} };
 }

@@ -125,6 +125,7 @@ export function isWebUrl(url: URL, { onLoopback }: { onLoopback: boolean }): boo
   return url.protocol === 'https:' || (onLoopback && url.protocol === 'http:' && isLoopback(url));
 }
 
+/** Whether a URL is of the machine itself that opens it. */
 export function isLoopback({ hostname }: URL): boolean {
   return loopback.has(hostname);
 }

@@ -5,6 +5,7 @@ import type { KeyRings } from '../../carry/keys/key-ring.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { queryOf } from '../../carry/table/pages.ts';
 import { type Action, orThrow } from '../../carry/table/transact.ts';
 import { auditAction, details, projectOf } from '../audit/audit-event.ts';
 import type { Subtype } from '../audit/subtypes.ts';
@@ -37,11 +38,8 @@ export async function listIssuers(
   caller: Caller<'administrator'>,
 ): Promise<{ issuers: IssuerAnswer[] }> {
   await admit(services, caller, []);
-  const { items } = await services.table.query({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': keys.issuer(caller.project, '').pk },
-    Limit: 100,
-  });
+  const { pk } = keys.issuer(caller.project, '');
+  const { items } = await services.table.query({ ...queryOf(pk), Limit: 100 });
   return { issuers: items.map((item) => issuerAnswer(services.baseUrl, item)) };
 }
 

@@ -11,8 +11,8 @@ import type { ProjectMembership } from '../../store/fhir/membership.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { emailLogin, findPerson } from '../invitations/person.ts';
 import { standingOf, stateOf } from '../invitations/state.ts';
-import { isDisabled, lacks, senderNameOf } from '../projects/settings.ts';
-import { addressMs, addressUrl, invitationUrl, resetMs, resetUrl } from '../sign-in/links.ts';
+import { isDisabled, lacks, projectSettings } from '../projects/settings.ts';
+import { addressLink, addressMs, invitationLink, linkUrl, resetLink, resetMs } from '../sign-in/links.ts';
 import { emailOf } from '../sign-in/logins.ts';
 import { passwordHashOf } from '../sign-in/password.ts';
 import {
@@ -62,7 +62,7 @@ export async function invitationOfItem(services: OutboxServices, item: Item): Pr
   return invitationMail({
     ...{ to: email, ...names },
     invitee: standing.membership.profile.display ?? '',
-    url: await invitationUrl(services.baseUrl, services.keyRings['invitation-link'], link),
+    url: await linkUrl(services.baseUrl, services.keyRings['invitation-link'], invitationLink(link)),
     expiresAtMs: standing.invitation.expiresAtMs,
     tags: mailTags(link),
   });
@@ -79,7 +79,7 @@ async function readProject(
   const found = await table.read([memberKey, projectKey, ...more]);
   const head = found.get(projectKey);
   const projectName = String(inlineResource('Project', head)?.name ?? '');
-  const names = { projectName, senderName: senderNameOf(head, projectName) };
+  const names = { projectName, senderName: projectSettings(head).senderName || projectName };
   return { found, member: found.get(memberKey), head, names };
 }
 
@@ -109,7 +109,7 @@ export async function addressChangedOfItem(
 ): Promise<Mail | undefined> {
   const { email, generation, userId } = readNotice(item);
   const link = userId === undefined ? undefined : { userId, generation, email };
-  const undoUrl = link && (await addressUrl(baseUrl, keyRings['address-link'], 'undo', link));
+  const undoUrl = link && (await linkUrl(baseUrl, keyRings['address-link'], addressLink('undo', link)));
   return securityMail('address-changed', { to: email, baseUrl, undoUrl });
 }
 
@@ -120,7 +120,7 @@ export async function confirmationOfItem(services: OutboxServices, item: Item): 
   if (change?.generation !== generation || generation + addressMs <= services.now()) return undefined;
   const { email } = change;
   const ring = services.keyRings['address-link'];
-  const url = await addressUrl(services.baseUrl, ring, 'verify', { userId, generation, email });
+  const url = await linkUrl(services.baseUrl, ring, addressLink('verify', { userId, generation, email }));
   return confirmAddressMail({ to: email, url });
 }
 
@@ -205,7 +205,7 @@ export async function resetOfItem(services: OutboxServices, item: Item): Promise
   if (passwordHash === undefined || inlineResource('User', found.get(userKey))?.email !== email)
     return undefined;
   const link = { userId, expiresAtMs: services.now() + resetMs, passwordHash, email };
-  const url = await resetUrl(services.baseUrl, services.keyRings['reset-link'], link);
+  const url = await linkUrl(services.baseUrl, services.keyRings['reset-link'], resetLink(link));
   return resetMail({ to: email, url });
 }
 

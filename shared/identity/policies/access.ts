@@ -97,11 +97,6 @@ export async function hiddenFields(
   return hidden;
 }
 
-/** The elements that a search must not speak of, whatever the resource. */
-function unsearchableFields(actor: Actor, type: string): readonly string[] {
-  return everyone(actor).flatMap((one) => own.unsearchableFields(one, type));
-}
-
 /**
  * What was sent, with all that is closed to any of them.
  * @param emptied what in it nobody has sent empty: it goes, as what is emptied here
@@ -167,7 +162,7 @@ export async function visible(
  */
 export function requireSearchableBy(actor: Actor, type: string, searched: readonly Searched[]): void {
   if (!mayInteract(actor, 'search', type)) throw new Refusal('forbidden', 'Forbidden');
-  const never = unsearchableFields(actor, type);
+  const never = everyone(actor).flatMap((one) => own.unsearchableFields(one, type));
   const closed = searched.find((parameter) => looksAt(parameter, never));
   if (!closed) return;
   const { issues } = invalidField(closed.code, `You may not search by ${closed.code}`);

@@ -1,10 +1,10 @@
-import { readQuery } from '../../base/schema.ts';
 /**
  * Whether rules allow nothing that others do not, by rule: what only a search engine could tell is taken for more.
  * Pure. Used by the service and the administration app alike.
  */
 
 import { isAdministrative } from '../../base/resource.ts';
+import { readQuery } from '../../base/schema.ts';
 import type { Interaction, Rule } from './parse-policy.ts';
 
 /** The first of the rules that no single one of `held` contains; undefined when nothing of them is more. */

@@ -129,8 +129,7 @@ export async function addAdministrator(services: Services, request: AddRequest):
   const name = String(resource.name ?? project);
   const reference = { reference: `Project/${project}`, display: name };
   const stamp = { project, nowMs: services.now(), author: operator, newId: services.newId };
-  const { password } = admin;
-  const about = { ...admin, ...known, password, project: reference, invitationDays: undefined };
+  const about = { ...admin, ...known, project: reference, invitationDays: undefined };
   const member = await firstAdministrator(about, stamp);
   // Nobody joins a Project that is being deleted: they would outlive it.
   const actions = [stayingAction(project), ...member.actions, madeAudit(services, stamp, member.made)];

@@ -100,16 +100,13 @@ export async function deleteProject(
   { project }: DeleteRequest,
   untilMs: number,
 ): Promise<Deletion> {
-  let progress = (await progressIn(services, project)) ?? (await begin(services, project));
+  const begun = progressOf(await readItem(services.table, keys.deletion(project)));
+  let progress = begun ?? (await begin(services, project));
   do {
     if (progress.done === true) return answerOf(progress);
     progress = await nextPage(services, progress);
   } while (services.now() < untilMs);
   return answerOf(progress);
-}
-
-async function progressIn({ table }: Services, project: string): Promise<Progress | undefined> {
-  return progressOf(await readItem(table, keys.deletion(project)));
 }
 
 async function begin({ table, now }: Services, project: string): Promise<Progress> {

@@ -26,12 +26,8 @@ import {
   settingFlags,
 } from './settings.ts';
 
-interface FirstAdministrator {
-  /** Normalised. */
-  email: string;
-  firstName: string;
-  lastName: string;
-  password: string | undefined;
+/** Their address is normalised. */
+interface FirstAdministrator extends NewAdministrator {
   knownUserId: string | undefined;
   project: Reference;
   invitationDays: number | undefined;
@@ -58,13 +54,10 @@ export async function firstAdministrator(
     ...{ left: { login: undefined, alias: undefined }, leftAliasKey: undefined, notedProfile: undefined },
     ...{ knownUserId, projectName: project.display ?? '', invitationDays },
   };
-  const how = { replaces: [], isAccepted, isFromOperator: true } as const;
+  const passwordHash = isAccepted ? await hashPassword(password) : undefined;
+  const how = { replaces: [], isAccepted, isFromOperator: true, passwordHash } as const;
   const by = { ...stamp, versionId: stamp.newId() };
-  const { membership, newUserId, actions } = createMember(invite, known, how, by);
-  if (isAccepted && newUserId !== undefined) {
-    const hash = await hashPassword(password);
-    actions.push({ name: 'password', put: { ...keys.password(newUserId), hash } });
-  }
+  const { membership, actions } = createMember(invite, known, how, by);
   actions.push(...countAdministrator(stamp.project, isAccepted ? 1 : 0));
   const made = [targetOf(membership), { reference: membership.profile.reference }, membership.user];
   return { membershipId: membership.id, made, actions };
@@ -106,15 +99,14 @@ export async function provision(services: Services, request: ProvisionRequest): 
   if (!name || /\p{C}/u.test(name)) throw new Error(needed);
   requireNumbers(request);
   requireIdleMinutes(request.idleMinutes ?? 0);
-  const { email, knownUserId } = await knownAdministrator(services, admin);
+  const known = await knownAdministrator(services, admin);
 
   const projectId = services.newId();
   const project = { reference: `Project/${projectId}`, display: name };
   const { now, newId } = services;
   const stamp: Stamp = { project: projectId, nowMs: now(), author: operator, newId };
-  const { password } = admin;
   const { invitationDays } = request;
-  const about = { ...admin, email, password, knownUserId, project, invitationDays };
+  const about = { ...admin, ...known, project, invitationDays };
   const member = await firstAdministrator(about, stamp);
   const program = { name: `${name} client`, description: undefined, rights: { admin: true } };
   const secret = newClientSecret();
@@ -130,7 +122,7 @@ export async function provision(services: Services, request: ProvisionRequest): 
   ]);
   return {
     project: { id: projectId, name },
-    admin: { email, membershipId: member.membershipId },
+    admin: { email: known.email, membershipId: member.membershipId },
     ...(client ? { client: { id: client.client.id, secret } } : {}),
   };
 }

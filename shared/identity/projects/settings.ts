@@ -104,11 +104,6 @@ export function stayingAction(project: string): Action & { check: Key; if: strin
 /** That a Project is there, and is not being deleted. */
 export const isStaying = 'attribute_exists(pk) AND attribute_not_exists(deletion)';
 
-/** From whom the mails of a Project come. @param item its head */
-export function senderNameOf(item: Item | undefined, projectName: string): string {
-  return projectSettings(item).senderName || projectName;
-}
-
 /** @param item the head of the Project */
 export function projectSettings(item: Item | undefined): ProjectSettings {
   return read(item) ?? {};

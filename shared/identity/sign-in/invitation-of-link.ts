@@ -13,7 +13,7 @@ import { addressOf } from '../invitations/person.ts';
 import { type Standing, standingOf, stateOf } from '../invitations/state.ts';
 import { auditsReads, isDisabled } from '../projects/settings.ts';
 import { deadLinkText, linkBody } from './bodies.ts';
-import { isInvitationSecret } from './links.ts';
+import { invitationLink, isLinkSecret } from './links.ts';
 
 export interface LoginServices extends Services {
   keyRings: KeyRings<Exclude<KeyPurpose, 'run-token' | 'drafts'>>;
@@ -40,7 +40,7 @@ export async function requireLink(
   const isLive =
     String(invitation.generation) === generation &&
     stateOf(invitation, services.now()) === 'pending' &&
-    (await isInvitationSecret(services.keyRings['invitation-link'], link, secret));
+    (await isLinkSecret(services.keyRings['invitation-link'], invitationLink(link), secret));
   if (!isLive) throw deadLink();
   return standing;
 }

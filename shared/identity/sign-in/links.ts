@@ -1,8 +1,25 @@
 import { isMac, type KeyRing, macOf } from '../../carry/keys/key-ring.ts';
 
-/** A page of our own that a link opens; the fragment never reaches a server or its logs. */
-async function linkUrl(page: string, id: string, secret: Promise<string>): Promise<string> {
-  return `${page}#${new URLSearchParams({ id, secret: await secret })}`;
+/** A link that is mailed: to which page of our own, with which id, and what its secret is bound to. No secret is stored. */
+interface MailedLink {
+  page: string;
+  id: string;
+  boundTo: readonly unknown[];
+}
+
+/** @param ring of the key that the stage has for links of this kind and for nothing else */
+export function linkSecret(ring: KeyRing, { boundTo }: MailedLink): Promise<string> {
+  return macOf(ring, JSON.stringify(boundTo));
+}
+
+export function isLinkSecret(ring: KeyRing, { boundTo }: MailedLink, given: string): Promise<boolean> {
+  return isMac(ring, JSON.stringify(boundTo), given);
+}
+
+/** Id and secret stand in the fragment, which never reaches a server or its logs. */
+export async function linkUrl(baseUrl: string, ring: KeyRing, link: MailedLink): Promise<string> {
+  const { page, id } = link;
+  return `${baseUrl}/app/${page}#${new URLSearchParams({ id, secret: await linkSecret(ring, link) })}`;
 }
 
 /** `<user>.<ms since the epoch>`; the id of an invitation's link has three parts. Undefined for another form. */
@@ -15,7 +32,7 @@ function parseUserId(id: string): { userId: string; atMs: number } | undefined {
 export const addressMs = 86_400_000;
 
 /** What a link to an address is bound to: whose it is to be, and which of their changes. */
-export interface AddressLink {
+interface AddressLink {
   userId: string;
   /** Ms since the epoch: when it was asked for, or made. */
   generation: number;
@@ -23,35 +40,15 @@ export interface AddressLink {
   email: string;
 }
 
-/** What a link does: it confirms a new address, or takes the one before back. */
-type AddressDeed = 'verify' | 'undo';
-
-export function isAddressSecret(
-  ring: KeyRing,
-  deed: AddressDeed,
-  link: AddressLink,
-  given: string,
-): Promise<boolean> {
-  return isMac(ring, addressText(deed, link), given);
-}
-
-function addressText(deed: AddressDeed, { userId, generation, email }: AddressLink): string {
-  return JSON.stringify([...(deed === 'undo' ? [deed] : []), userId, generation, email]);
+/** @param deed what the link does: it confirms a new address, or takes the one before back */
+export function addressLink(deed: 'verify' | 'undo', { userId, generation, email }: AddressLink): MailedLink {
+  const boundTo = [...(deed === 'undo' ? [deed] : []), userId, generation, email];
+  return { page: deed, id: `${userId}.${generation}`, boundTo };
 }
 
 export function parseAddressId(id: string): Pick<AddressLink, 'userId' | 'generation'> | undefined {
   const parsed = parseUserId(id);
   return parsed && { userId: parsed.userId, generation: parsed.atMs };
-}
-
-export function addressUrl(
-  baseUrl: string,
-  ring: KeyRing,
-  deed: AddressDeed,
-  link: AddressLink,
-): Promise<string> {
-  const id = `${link.userId}.${link.generation}`;
-  return linkUrl(`${baseUrl}/app/${deed}`, id, macOf(ring, addressText(deed, link)));
 }
 
 /** A link is good for an hour. */
@@ -61,19 +58,16 @@ export const resetMs = 3_600_000;
  * What one reset of a password is bound to. The password that it replaces and the address that it went
  * to are among it: once either has changed every earlier link is dead, without any being stored.
  */
-export interface ResetLink {
+interface ResetLink {
   userId: string;
   expiresAtMs: number;
   passwordHash: string;
   email: string;
 }
 
-export function isResetSecret(ring: KeyRing, link: ResetLink, given: string): Promise<boolean> {
-  return isMac(ring, resetText(link), given);
-}
-
-function resetText({ userId, expiresAtMs, passwordHash, email }: ResetLink): string {
-  return JSON.stringify([userId, expiresAtMs, passwordHash, email]);
+export function resetLink({ userId, expiresAtMs, passwordHash, email }: ResetLink): MailedLink {
+  const boundTo = [userId, expiresAtMs, passwordHash, email];
+  return { page: 'reset', id: `${userId}.${expiresAtMs}`, boundTo };
 }
 
 export function parseResetId(id: string): Pick<ResetLink, 'userId' | 'expiresAtMs'> | undefined {
@@ -81,36 +75,16 @@ export function parseResetId(id: string): Pick<ResetLink, 'userId' | 'expiresAtM
   return parsed && { userId: parsed.userId, expiresAtMs: parsed.atMs };
 }
 
-export function resetUrl(baseUrl: string, ring: KeyRing, link: ResetLink): Promise<string> {
-  return linkUrl(`${baseUrl}/app/reset`, `${link.userId}.${link.expiresAtMs}`, macOf(ring, resetText(link)));
-}
-
 /** One link of one membership. A new generation or expiry makes another secret. */
-export interface InvitationLink {
+interface InvitationLink {
   project: string;
   membershipId: string;
   generation: number;
   expiresAtMs: number;
 }
 
-/** Of the link under a key of the stage for nothing else; never stored. */
-export function invitationSecret(ring: KeyRing, link: InvitationLink): Promise<string> {
-  return macOf(ring, invitationText(link));
-}
-
-export function isInvitationSecret(ring: KeyRing, link: InvitationLink, given: string): Promise<boolean> {
-  return isMac(ring, invitationText(link), given);
-}
-
-function invitationText({ project, membershipId, generation, expiresAtMs }: InvitationLink): string {
-  return JSON.stringify([project, membershipId, generation, expiresAtMs]);
-}
-
-/** Names a link in URLs and bodies: `<project>.<membership>.<generation>`. */
-export function linkId({ project, membershipId, generation }: InvitationLink): string {
-  return `${project}.${membershipId}.${generation}`;
-}
-
-export function invitationUrl(baseUrl: string, ring: KeyRing, link: InvitationLink): Promise<string> {
-  return linkUrl(`${baseUrl}/app/accept`, linkId(link), invitationSecret(ring, link));
+export function invitationLink(of: InvitationLink): MailedLink {
+  const { project, membershipId, generation, expiresAtMs } = of;
+  const boundTo = [project, membershipId, generation, expiresAtMs];
+  return { page: 'accept', id: `${project}.${membershipId}.${generation}`, boundTo };
 }

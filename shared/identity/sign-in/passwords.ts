@@ -21,7 +21,7 @@ import type { MailKind } from '../mail/letters.ts';
 import { countAttempt, countReset } from './attempts.ts';
 import { type PasswordOfLink, resetPasswordBody, setPasswordBody } from './bodies.ts';
 import { deadLink, type LoginServices, requireLink } from './invitation-of-link.ts';
-import { isResetSecret, parseResetId, resetMs } from './links.ts';
+import { isLinkSecret, parseResetId, resetLink, resetMs } from './links.ts';
 import { emailOf, requireOwnLogin } from './logins.ts';
 import { hashPassword, parseNewPassword, passwordHashOf, replacePassword } from './password.ts';
 import { provePassword } from './proof.ts';
@@ -42,10 +42,11 @@ export async function replaceForgotten(
   const found = await services.table.read([userKey, passwordKey]);
   const email = emailOf(found.get(userKey));
   const passwordHash = passwordHashOf(found.get(passwordKey));
+  const ring = services.keyRings['reset-link'];
   const isLive =
     email !== undefined &&
     passwordHash !== undefined &&
-    (await isResetSecret(services.keyRings['reset-link'], { ...link, email, passwordHash }, secret));
+    (await isLinkSecret(ring, resetLink({ ...link, email, passwordHash }), secret));
   if (!isLive) throw deadLink();
   const password = await parseNewPassword(given, { email });
   // Who has left an address meanwhile is not reached by what was mailed there.
@@ -205,16 +206,15 @@ export async function setMemberPassword(
     throw new Refusal('invalid', 'Only the user may set the password of a user above Projects');
   }
   const [passwordKey, userKey] = [keys.password(person.userId), keys.user(person.userId)];
-  const stored = await services.table.read([passwordKey, userKey, ...membershipKeys(project, person)]);
-  const memberships = membershipKeys(project, person).flatMap(
-    (key) => inlineResource('ProjectMembership', stored.get(key)) ?? [],
-  );
+  const memberKeys = membershipKeys(project, person);
+  const stored = await services.table.read([passwordKey, userKey, ...memberKeys]);
+  const [member] = memberKeys.flatMap((key) => inlineResource('ProjectMembership', stored.get(key)) ?? []);
   const seenHash = passwordHashOf(stored.get(passwordKey));
   const address = emailOf(stored.get(userKey));
   const password = await parseNewPassword(given, { email: address });
   const chosen = { password, seenHash, email: address };
   await replacePassword(services, person.userId, chosen).catch(orThrow(changedMeanwhile));
-  const entities = [memberships[0]?.user ?? { reference: `User/${person.userId}` }];
+  const entities = [member?.user ?? { reference: `User/${person.userId}` }];
   await record(services, { ...byActor(actor), subtype: 'set-password', action: 'U', entities });
 }
 

@@ -1,7 +1,7 @@
 import type { Resource } from '../../base/resource.ts';
+import { isLoopback } from '../issuers/issuer.ts';
 
 const longestUri = 2000;
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** What one must be, for whoever sent another. */
 export const redirectUriText =
@@ -14,9 +14,10 @@ export const redirectUriText =
 export function isRedirectUri(text: unknown): text is string {
   if (typeof text !== 'string' || text.length > longestUri || text.includes('#')) return false;
   if (!/^[!-~]+$/.test(text) || !URL.canParse(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
+  const url = new URL(text);
+  const { protocol, username, password } = url;
   if (username !== '' || password !== '') return false;
-  if (protocol === 'http:') return loopback.has(hostname);
+  if (protocol === 'http:') return isLoopback(url);
   return protocol === 'https:' || protocol.includes('.');
 }
 

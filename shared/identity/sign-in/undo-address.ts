@@ -8,7 +8,7 @@ import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import { inlineResource } from '../../store/items/content.ts';
 import { undoAddressBody } from './bodies.ts';
 import { deadLink, type LoginServices } from './invitation-of-link.ts';
-import { isAddressSecret, parseAddressId } from './links.ts';
+import { addressLink, isLinkSecret, parseAddressId } from './links.ts';
 import { endLogins, noticeActions } from './logins.ts';
 import { gatherMove, moveAddress } from './move-address.ts';
 import { invalidPasswordAction } from './password.ts';
@@ -95,7 +95,7 @@ export async function undoAddress(services: LoginServices, body: unknown): Promi
 
   const { undo, user } = await gather();
   const { email } = undo;
-  if (!(await isAddressSecret(keyRings['address-link'], 'undo', { ...link, email }, secret)))
+  if (!(await isLinkSecret(keyRings['address-link'], addressLink('undo', { ...link, email }), secret)))
     throw deadLink();
   if (undo.seed !== undefined && token === '')
     throw invalidField('token', 'Give a code of your second factor');

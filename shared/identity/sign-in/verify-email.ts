@@ -10,7 +10,7 @@ import { admit } from '../gate/actor.ts';
 import { hasSignedInRecently, requireRecentSignIn } from '../policies/recent-sign-in.ts';
 import { verifyEmailBody } from './bodies.ts';
 import { deadLink, type LoginServices } from './invitation-of-link.ts';
-import { addressMs, isAddressSecret, parseAddressId } from './links.ts';
+import { addressLink, addressMs, isLinkSecret, parseAddressId } from './links.ts';
 import { aliveAction, isOwnLogin, type Login, loginOf, noticeActions } from './logins.ts';
 import { gatherMove, moveAddress } from './move-address.ts';
 import { passwordHashOf } from './password.ts';
@@ -88,7 +88,7 @@ export async function verifyEmail(
     const ring = services.keyRings['address-link'];
     const isLive =
       change?.generation === generation &&
-      (await isAddressSecret(ring, 'verify', { ...link, email }, secret));
+      (await isLinkSecret(ring, addressLink('verify', { ...link, email }), secret));
     if (!isLive || !user) throw deadLink();
     asked ??= await requireAsker(services, userId, { caller, password, source });
     const move = await gatherMove(services, { user, joins: found.get(userKey)?.joins }, email);

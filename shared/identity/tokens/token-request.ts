@@ -71,12 +71,12 @@ export function parseClientRequest(
   // RFC 6749 section 3.1: a parameter without a value is treated as omitted.
   const parameter = (name: string) => parameters.get(name) || undefined;
   const basic = parseBasic(headers.authorization);
-  const inBody = parseBody(parameter('client_id'), parameter('client_secret'));
   const [id = basic?.id, secret = basic?.secret] = [parameter('client_id'), parameter('client_secret')];
   if (basic && (basic.id !== id || basic.secret !== secret)) {
     throw new OAuthError('invalid_request', 'The client authenticated in two ways that differ');
   }
-  return { parameter, client: basic ?? inBody, usedBasic: basic !== undefined };
+  const client = id !== undefined && secret !== undefined ? { id, secret } : undefined;
+  return { parameter, client, usedBasic: basic !== undefined };
 }
 
 function parseBasic(authorization: string | undefined): ClientCredentials | undefined {
@@ -86,10 +86,6 @@ function parseBasic(authorization: string | undefined): ClientCredentials | unde
   const colon = text.indexOf(':');
   if (colon < 1) throw new OAuthError('invalid_request', 'Malformed Authorization header');
   return { id: formDecode(text.slice(0, colon)), secret: formDecode(text.slice(colon + 1)) };
-}
-
-function parseBody(id: string | undefined, secret: string | undefined): ClientCredentials | undefined {
-  return id !== undefined && secret !== undefined ? { id, secret } : undefined;
 }
 
 /** RFC 6749 section 2.3.1: id and secret are form-encoded inside Basic; a stray `%` stands for itself. */

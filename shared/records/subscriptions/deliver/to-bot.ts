@@ -1,9 +1,8 @@
 import { stringifyJson } from '../../../base/json.ts';
 import { deepestRun } from '../../../base/limits.ts';
-import { Refusal } from '../../../base/refusal.ts';
 import type { Resource } from '../../../base/resource.ts';
 import { limitsOf } from '../../../bots/bot/settings.ts';
-import { leavePlace, returnPlace, takePlace } from '../../../bots/run/bounds.ts';
+import { inPlace } from '../../../bots/run/bounds.ts';
 import { carryOutRun } from '../../../bots/run/carry-out-run.ts';
 import { gatherRun } from '../../../bots/run/gather-run.ts';
 import { refusedRecord } from '../../../bots/run/record.ts';
@@ -63,22 +62,16 @@ export async function prepareRun(
     const request = { contentType: mediaType, body: undefined, headers, traceId: runId };
     const asked = { runId, startedAtMs, isAsync: false, asked: writer?.callers };
     const prepared = await runRequest(services, whole, { kind: 'fhir', text }, request, asked);
-    const place = await takePlace(services, {
+    const wanted = {
       ...{ project, settings, run: { id: runId, root: runId } },
       ...{ untilMs: deadlineAtMs, isNested: false, isAsync: true },
-    });
-    try {
-      const result = await carryOutRun(services, whole, prepared);
-      await leavePlace(services, place);
-      if (!result)
-        return { kind: 'again', attempted: { outcome: 'unknown', isSuccess: false, isUnknown: true, runId } };
-      const { outcome, durationMs } = result;
-      const attempted = { outcome: outcome.kind, isSuccess: outcome.kind === 'returned', durationMs, runId };
-      return { kind: attempted.isSuccess ? 'ended' : 'again', attempted };
-    } catch (error) {
-      await (error instanceof Refusal ? returnPlace : leavePlace)(services, place);
-      throw error;
-    }
+    };
+    const result = await inPlace(services, wanted, () => carryOutRun(services, whole, prepared));
+    if (!result)
+      return { kind: 'again', attempted: { outcome: 'unknown', isSuccess: false, isUnknown: true, runId } };
+    const { outcome, durationMs } = result;
+    const attempted = { outcome: outcome.kind, isSuccess: outcome.kind === 'returned', durationMs, runId };
+    return { kind: attempted.isSuccess ? 'ended' : 'again', attempted };
   }
   return { actor: gathered.actor, sendsRecord: true, longestMs, send };
 }
