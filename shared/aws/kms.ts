@@ -14,7 +14,7 @@ import { bytes, stored } from '../base/schema.ts';
 import type { DataKeys, KeyContext, KeyWrapping } from '../carry/keys/data-keys.ts';
 import { type Signer, thumbprint } from '../carry/keys/signing-keys.ts';
 import { keys } from '../carry/table/keys.ts';
-import type { Table } from '../carry/table/table.ts';
+import { readItem, type Table } from '../carry/table/table.ts';
 import { createExchanger, leanClient, type Patience, patience } from './wire/transport.ts';
 
 /** It is waited for a few seconds, and asked again: what it is asked changes nothing. @param endpoint of a test only */
@@ -62,8 +62,7 @@ export async function openEarlierSecret(
   keyId: string,
   kms = connectKms(),
 ): Promise<Uint8Array | undefined> {
-  const key = keys.stageSecret();
-  const item = readSecret((await table.read([key])).get(key));
+  const item = readSecret(await readItem(table, keys.stageSecret()));
   return item && decrypt(kms, keyId, item.ciphertext, { use: 'portico-stage-secret' });
 }
 

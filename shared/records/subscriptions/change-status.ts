@@ -5,6 +5,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { type Queue, sendAll } from '../../carry/work/queue.ts';
 import { auditItem, targetOf } from '../../identity/audit/audit-event.ts';
@@ -59,7 +60,7 @@ export async function changeStatus(
 ): Promise<void> {
   const { project, id, versionId, failed } = message;
   const key = keys.resource(project, 'Subscription', id);
-  const head = (await services.table.read([key])).get(key);
+  const head = await readItem(services.table, key);
   const stored = inlineResource('Subscription', head);
   const isAsItWas = versionId === stored?.meta.versionId;
   // One that was saved since it failed is tried again.

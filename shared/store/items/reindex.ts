@@ -144,7 +144,7 @@ async function reindexHead(table: Table, key: Key): Promise<number> {
   const target = parseHead(key);
   if (!target || !isResourceType(target.type)) return 0;
   return untilWritten(async () => {
-    const head = (await table.read([key])).get(key);
+    const head = await readItem(table, key);
     const wrong = await wrongItems(table, target.project, head);
     const isSame = { name: 'head', check: key, if: 'versionId = :v', values: { ':v': head?.versionId } };
     for (const some of inChunks(wrong, mostBeside)) await table.transact([isSame, ...some]);
