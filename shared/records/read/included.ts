@@ -1,3 +1,4 @@
+import { inChunks } from '../../base/in-parallel.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { isAdministrative, parseReference, type Resource } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
@@ -18,7 +19,6 @@ import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
 import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, valuesOf } from '../../store/index/value.ts';
-import { inChunks } from '../../store/items/content.ts';
 import { batch, headsInTurn } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';

@@ -4,7 +4,7 @@ import { readQuery } from '../../base/schema.ts';
 import { refuseTaken } from '../../bots/bot/identifiers.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, versionPrefix } from '../../carry/table/keys.ts';
+import { type Key, keys, nameOfKey, versionPrefix } from '../../carry/table/keys.ts';
 import { readItem } from '../../carry/table/table.ts';
 import { type Action, ConditionFailed, keyOf, untilWritten } from '../../carry/table/transact.ts';
 import { auditAction, targetOf } from '../../identity/audit/audit-event.ts';
@@ -216,8 +216,8 @@ function requireDistinct(writes: readonly Write[], located: readonly Located[]):
 
 /** DynamoDB takes an item once in a transaction: two entries with one condition, or one identifier. */
 function requireApart(actions: readonly Action[]): void {
-  const targets = actions.map(keyOf);
-  if (new Set(targets.map(({ pk, sk }) => `${pk}\n${sk}`)).size === targets.length) return;
+  const targets = new Set(actions.map((action) => nameOfKey(keyOf(action))));
+  if (targets.size === actions.length) return;
   throw new Refusal('invalid', 'Two entries of the transaction have the same condition or identifier');
 }
 

@@ -14,6 +14,7 @@ import { type PolicyEntry, parsePolicy, variable } from '../../identity/policies
 import { hasElement } from '../../store/fhir/structures.ts';
 import { requireValid, unprocessableField } from '../../store/fhir/validate.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import { type Packed, packResource, requireInlineSize } from '../../store/items/content.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
 import { requireResource, requireSameId, type SentResource } from './parse-resource.ts';
@@ -116,16 +117,12 @@ function metaOf(meta: unknown): unknown {
 }
 
 /** Ids lead nowhere but into the caller's own Project; naming another one is a mistake or an attempt. */
-function requireOwnProject(value: unknown, project: string, at = ''): void {
-  if (!isObject(value)) return;
-  for (const [name, part] of Object.entries(value)) {
-    const path = Array.isArray(value) ? `${at}[${name}]` : at ? `${at}.${name}` : name;
-    const target = name === 'reference' ? parseReference(part) : undefined;
-    if (target?.type === 'Project' && target.id !== project) {
-      throw invalidField(path, 'References to another project are not allowed');
-    }
-    requireOwnProject(part, project, path);
-  }
+function requireOwnProject(value: unknown, project: string): void {
+  eachPart(value, ({ reference }, at) => {
+    const target = parseReference(reference);
+    if (target?.type === 'Project' && target.id !== project)
+      throw invalidField(`${at}.reference`.slice(1), 'References to another project are not allowed');
+  });
 }
 
 /** A policy whose entries cannot be understood would grant nothing, silently. @throws {Refusal} invalid */

@@ -91,10 +91,6 @@ export function nearHash(text: string): string {
 /** Values that grow with time would all be written to one partition: spread over this many. */
 export const shards = 4;
 
-export function shardOf(id: string): number {
-  return createHash('sha256').update(id).digest().readUInt32BE(0) % shards;
-}
-
 /** The Patients that a resource refers to in whatever element, and a Patient itself; as references. */
 export function patientsOf(resource: Resource): Set<string> {
   const found = new Set<string>();

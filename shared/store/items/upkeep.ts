@@ -1,18 +1,18 @@
 import { type InferInput, object, optional, string } from 'valibot';
-import { inParallel } from '../../base/in-parallel.ts';
+import { inChunks, inParallel } from '../../base/in-parallel.ts';
 import type { Resource } from '../../base/resource.ts';
 import { messageBody } from '../../base/schema.ts';
 import { errorName } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
+import { type Key, keys, nameOfKey, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
 import { readAll, readPages } from '../../carry/table/pages.ts';
 import { readItem, type Table } from '../../carry/table/table.ts';
 import { ConditionFailed } from '../../carry/table/transact.ts';
 import { versionName } from '../fhir/stored-resource.ts';
 import { historyIndex, indexKeys } from '../index/index-items.ts';
 import { pendingItem } from './change.ts';
-import { inChunks, MissingPart, openState } from './content.ts';
+import { MissingPart, openState } from './content.ts';
 import { getVersion, newState, type ResourceKey } from './versions.ts';
 
 /** Longer than any request lives: a note older than this is of a write that was cut off. */
@@ -78,7 +78,7 @@ async function staleAreGone(
   if (notes.some(({ sk, atMs }) => sk !== own.sk && Number(atMs) > now() - cutOffMs)) return false;
   const head = await readItem(table, keys.resource(project, type, id));
   const live = await keysOfStates(table, project, [head]);
-  const stale = seen.filter((item) => !live.has(`${item.pk}\n${item.sk}`));
+  const stale = seen.filter((item) => !live.has(nameOfKey(item)));
   await removeUnchanged(table, stale);
   return true;
 }
