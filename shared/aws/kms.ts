@@ -19,11 +19,7 @@ import { createExchanger, leanClient, type Patience, patience } from './wire/tra
 
 /** It is waited for a few seconds, and asked again: what it is asked changes nothing. @param endpoint of a test only */
 export function connectKms(endpoint?: string, waits: Patience = patience): KMSClient {
-  return leanClient(
-    'kms',
-    createExchanger(waits),
-    (options) => new KMSClient({ maxAttempts: 3, ...options, ...(endpoint ? { endpoint } : {}) }),
-  );
+  return leanClient('kms', KMSClient, createExchanger(waits), { maxAttempts: 3, endpoint });
 }
 
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */

@@ -94,11 +94,8 @@ export function sqsFeed(url: string): Feed {
 /** A queue's URL says where SQS is: on a laptop on loopback, where it is waited for. */
 function connect(url: string): SQSClient {
   const { origin: endpoint, protocol } = new URL(url);
-  return leanClient(
-    'sqs',
-    createExchanger(protocol === 'https:' ? patience : {}),
-    (options) => new SQSClient({ maxAttempts: 3, endpoint, ...options }),
-  );
+  const exchanger = createExchanger(protocol === 'https:' ? patience : {});
+  return leanClient('sqs', SQSClient, exchanger, { maxAttempts: 3, endpoint });
 }
 
 export function sqsDeadLetters(url: string): DeadLetters {
