@@ -4,7 +4,7 @@ import { Refusal } from '../base/refusal.ts';
 import { errorName, isKeyOf } from '../base/values.ts';
 import { count } from './table/counter.ts';
 import { keys } from './table/keys.ts';
-import { readItem, type Table } from './table/table.ts';
+import type { Table } from './table/table.ts';
 
 interface FunctionShare {
   /** Of the executions that Lambda allows the account at once, in hundredths. */
@@ -206,14 +206,15 @@ export class Shares {
   async #report(held: Held, own: number): Promise<void> {
     const { name, table, log, now } = this.#options;
     const second = Math.floor(now() / 1000);
+    const before = keys.share(name, held.owner, second - 1);
     try {
-      const [told, before] = await Promise.all([
+      const [told, found] = await Promise.all([
         count({ table }, keys.share(name, held.owner, second), {
           ...{ name: 'sum', by: own, untilSeconds: second + 60 },
         }),
-        readItem(table, keys.share(name, held.owner, second - 1)),
+        table.read([before]),
       ]);
-      const together = Math.max(told, Number(before?.sum ?? 0));
+      const together = Math.max(told, Number(found.get(before)?.sum ?? 0));
       const change = Math.min(recovery, held.most / together);
       held.part = Math.min(1, Math.max(leastPart, held.part * change));
     } catch (error) {

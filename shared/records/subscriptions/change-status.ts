@@ -1,5 +1,5 @@
 import { exactOptional, type InferInput, object, string } from 'valibot';
-import type { Resource } from '../../base/resource.ts';
+import { instantAfter, type Resource } from '../../base/resource.ts';
 import { messageBody } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
@@ -117,7 +117,7 @@ async function write(
   telling: Telling = { head: {}, mails: [] },
 ): Promise<void> {
   const { error: _earlier, ...kept } = stored;
-  const lastUpdated = new Date(Math.max(now(), Date.parse(stored.meta.lastUpdated) + 1)).toISOString();
+  const lastUpdated = instantAfter(stored.meta.lastUpdated, now());
   const author = { reference: 'system' };
   const meta = { ...stored.meta, versionId: newId(), lastUpdated, author };
   const next: Resource = { ...kept, meta, ...change };

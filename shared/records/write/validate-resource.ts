@@ -1,7 +1,7 @@
 import { jsonBytes } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../base/refusal.ts';
-import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
+import { instantAfter, parseReference, type Resource, type Stamp } from '../../base/resource.ts';
 import { readQuery } from '../../base/schema.ts';
 import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
 import { allOk, type OperationOutcome, refusalOutcome } from '../../carry/http/response.ts';
@@ -94,12 +94,6 @@ export async function nextState(
   if (packed.sizeBytes > longestBodyBytes)
     throw new Refusal('too-large', 'The resource is longer than 4 MiB');
   return { resource, packed };
-}
-
-/** Now, or a millisecond after the state before when another machine's clock was ahead. */
-export function instantAfter(before: unknown, nowMs: number): string {
-  const atLeast = typeof before === 'string' ? Date.parse(before) + 1 : 0;
-  return new Date(Math.max(nowMs, atLeast)).toISOString();
 }
 
 /** @throws {Refusal} unprocessable for what would else be lost in silence */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isAdministrative, type Resource } from '../../base/resource.ts';
+import { isAdministrative, type Resource, referenceOf } from '../../base/resource.ts';
 import { isAmong, type SortKeys } from '../../carry/table/pages.ts';
 import { eachPart } from './value.ts';
 
@@ -106,7 +106,7 @@ export function patientsOf(resource: Resource): Set<string> {
 
 /** A Patient is in its own compartment, and found there by its id: it has no item for that. */
 export function compartmentEntries(resource: Resource): IndexEntry[] {
-  const own = `${resource.resourceType}/${resource.id}`;
+  const own = referenceOf(resource);
   return [...patientsOf(resource)]
     .filter((patient) => patient !== own)
     .map((patient) => compartmentEntry(patient, resource));
