@@ -6,7 +6,7 @@ import { listExecutions, runFigures } from '../../shared/bots/bot/executions.ts'
 import { changeFetchHosts, readFetchHosts } from '../../shared/bots/bot/fetch-hosts.ts';
 import { listVersions, readCode, rollBackBot } from '../../shared/bots/bot/versions.ts';
 import { json, optionalJson } from '../../shared/carry/http/request.ts';
-import { done, fhirResponse, jsonResponse, resourceResponse } from '../../shared/carry/http/response.ts';
+import { answered, done, fhirResponse, resourceResponse } from '../../shared/carry/http/response.ts';
 import { invokerServices } from '../../shared/composition/execute-services.ts';
 import { stageKeys } from '../../shared/composition/stage-keys.ts';
 import { once } from '../../shared/identity/gate/once.ts';
@@ -41,17 +41,13 @@ export const handler = serve(services, routes.bots, (services) => ({
     fhirResponse(200, await runFigures(services, caller, { botId: params.id, query })),
   botLogs: async ({ caller, params, query }) =>
     fhirResponse(200, await listExecutions(services, caller, { botId: params.id, query })),
-  failures: async ({ caller, query }) => jsonResponse(200, await listFailures(services, caller, query)),
-  fetchHosts: async ({ caller }) => jsonResponse(200, await readFetchHosts(services, caller)),
-  changeFetchHosts: json(async ({ caller, body }) =>
-    jsonResponse(200, await changeFetchHosts(services, caller, body)),
-  ),
-  projectSecrets: async ({ caller }) => jsonResponse(200, await listSecrets(services, caller, {})),
-  changeProjectSecrets: json(async ({ caller, body }) =>
-    jsonResponse(200, await changeSecrets(services, caller, { body })),
-  ),
-  botSecrets: async ({ caller, params }) => jsonResponse(200, await listSecrets(services, caller, params)),
-  changeBotSecrets: json(async ({ caller, params, body }) =>
-    jsonResponse(200, await changeSecrets(services, caller, { ...params, body })),
+  failures: ({ caller, query }) => answered(listFailures(services, caller, query)),
+  fetchHosts: ({ caller }) => answered(readFetchHosts(services, caller)),
+  changeFetchHosts: json(({ caller, body }) => answered(changeFetchHosts(services, caller, body))),
+  projectSecrets: ({ caller }) => answered(listSecrets(services, caller, {})),
+  changeProjectSecrets: json(({ caller, body }) => answered(changeSecrets(services, caller, { body }))),
+  botSecrets: ({ caller, params }) => answered(listSecrets(services, caller, params)),
+  changeBotSecrets: json(({ caller, params, body }) =>
+    answered(changeSecrets(services, caller, { ...params, body })),
   ),
 }));

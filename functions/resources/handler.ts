@@ -7,10 +7,10 @@ import { noteShown } from '../../shared/carry/disclosure.ts';
 import { decodeUtf8, type HttpRequest, json } from '../../shared/carry/http/request.ts';
 import {
   accepted,
-  allOk,
+  answered,
+  done,
   fhirResponse,
   type HttpResponse,
-  jsonResponse,
 } from '../../shared/carry/http/response.ts';
 import type { Services } from '../../shared/carry/services.ts';
 import { coreServices } from '../../shared/composition/core-services.ts';
@@ -62,111 +62,90 @@ const services = {
 const startedAt = new Date(services.now()).toISOString();
 
 const served = serve(services, routes.resources, (services) => ({
-  metadata: async (request) =>
-    ok(capabilityStatement(services.baseUrl, startedAt, { isExtended: isExtended(request) }), request),
+  metadata: (request) =>
+    ok(request, capabilityStatement(services.baseUrl, startedAt, { isExtended: isExtended(request) })),
   bundle: async (request) => {
-    const body = requireResource(parseBody(request.bytes(), request.headers['content-type']), 'Bundle');
+    const body = requireResource(parseBody(request), 'Bundle');
     const own = { ...services, carryOut, readEntry };
-    return ok(await runBundle(own, request.caller, body, isQuiet(request)), request);
+    return ok(request, runBundle(own, request.caller, body, isQuiet(request)));
   },
   search: async (request) => {
     const search = { type: typeOf(request.params), query: request.query };
-    return ok(await searchResources(services, request.caller, search), request);
+    return ok(request, searchResources(services, request.caller, search));
   },
-  searchTypes: async (request) =>
-    ok(await searchTypes(services, request.caller, { query: request.query }), request),
+  searchTypes: (request) => ok(request, searchTypes(services, request.caller, { query: request.query })),
   searchTypesByPost: async (request) => {
     const search = { query: formOf(request), isPrivate: true };
-    return ok(await searchTypes(services, request.caller, search), request);
+    return ok(request, searchTypes(services, request.caller, search));
   },
   searchCompartment: async (request) => {
     const { caller, params, query } = request;
     // API Gateway may find this route for the history of a Patient: either has one literal segment.
     if (params.resourceType === '_history') {
-      return ok(await readHistory(services, caller, { type: 'Patient', id: idOf(request), query }), request);
+      return ok(request, readHistory(services, caller, { type: 'Patient', id: idOf(request), query }));
     }
-    return ok(await searchResources(services, caller, { ...compartmentOf(request), query }), request);
+    return ok(request, searchResources(services, caller, { ...compartmentOf(request), query }));
   },
   searchCompartmentByPost: async (request) => {
     const search = { ...compartmentOf(request), query: formOf(request), isPrivate: true };
-    return ok(await searchResources(services, request.caller, search), request);
+    return ok(request, searchResources(services, request.caller, search));
   },
   searchByPost: async (request) => {
     const search = { type: typeOf(request.params), query: formOf(request), isPrivate: true };
-    return ok(await searchResources(services, request.caller, search), request);
+    return ok(request, searchResources(services, request.caller, search));
   },
   create: (request) => write(services, request, 'create'),
-  update: (request) => write(services, request, 'update', idOf(request)),
+  update: async (request) => write(services, request, 'update', idOf(request)),
   conditionalUpdate: (request) => write(services, request, 'update'),
-  patch: (request) => write(services, request, 'patch', idOf(request)),
+  patch: async (request) => write(services, request, 'patch', idOf(request)),
   conditionalPatch: (request) => write(services, request, 'patch'),
-  delete: (request) => write(services, request, 'delete', idOf(request)),
+  delete: async (request) => write(services, request, 'delete', idOf(request)),
   conditionalDelete: (request) => write(services, request, 'delete'),
   read: (request) => read(services, request, {}),
   readVersion: (request) => read(services, request, { versionId: request.params.versionId }),
   history: async (request) => {
     const { caller, params, query } = request;
-    return ok(
-      await readHistory(services, caller, { type: typeOf(params), id: idOf(request), query }),
-      request,
-    );
+    return ok(request, readHistory(services, caller, { type: typeOf(params), id: idOf(request), query }));
   },
-  systemHistory: async (request) =>
-    ok(await readTypeHistory(services, request.caller, { query: request.query }), request),
+  systemHistory: (request) =>
+    ok(request, readTypeHistory(services, request.caller, { query: request.query })),
   typeHistory: async (request) => {
     const history = { type: typeOf(request.params), query: request.query };
-    return ok(await readTypeHistory(services, request.caller, history), request);
+    return ok(request, readTypeHistory(services, request.caller, history));
   },
   everything: async (request) => {
     const { caller, query } = request;
-    return ok(await readEverything(services, caller, { id: idOf(request), query }), request);
+    return ok(request, readEverything(services, caller, { id: idOf(request), query }));
   },
   everythingByPost: async (request) => {
-    const body = request.bytes() && parseBody(request.bytes(), request.headers['content-type']);
-    const wanted = { id: idOf(request), query: operationParameters(body, request.query) };
-    return ok(await readEverything(services, request.caller, wanted), request);
+    const wanted = { query: operationParameters(request), id: idOf(request) };
+    return ok(request, readEverything(services, request.caller, wanted));
   },
   explain: json(async ({ caller, params, body }) =>
     fhirResponse(200, await explainMember(services, caller, { membershipId: params.id, body })),
   ),
   validate: async (request) => {
-    const body = parseBody(request.bytes(), request.headers['content-type']);
-    return ok(
-      await validateResource(services, request.caller, { type: typeOf(request.params), body }),
-      request,
-    );
+    const input = { body: parseBody(request), type: typeOf(request.params) };
+    return ok(request, validateResource(services, request.caller, input));
   },
   validateNext: async (request) => {
-    const body = parseBody(request.bytes(), request.headers['content-type']);
-    const input = { type: typeOf(request.params), id: idOf(request), body };
-    return ok(await validateResource(services, request.caller, input), request);
+    const input = { body: parseBody(request), type: typeOf(request.params), id: idOf(request) };
+    return ok(request, validateResource(services, request.caller, input));
   },
   export: (request) => startExport(services, request, request.query),
-  exportByPost: async (request) => {
-    const body = request.bytes() && parseBody(request.bytes(), request.headers['content-type']);
-    return startExport(services, request, operationParameters(body, request.query));
-  },
+  exportByPost: async (request) => startExport(services, request, operationParameters(request)),
   exportStatus: async ({ caller, params }) => answerState(await readExport(services, caller, params)),
-  cancelExport: async ({ caller, params }) => {
-    await cancelExport(services, caller, params);
-    return fhirResponse(202, allOk());
-  },
+  cancelExport: ({ caller, params }) => done(cancelExport(services, caller, params), 202),
   exportFile: async ({ caller, params, headers }) =>
     answerFile(await fetchExport(services, caller, params), headers['accept-encoding']),
   jobStatus: async (request) => {
     const job = await readJob(services, request.caller, request.params);
     const isUnderWay = job.status === 'accepted' || job.status === 'active';
-    return isUnderWay ? fhirResponse(202, asAsked(job, request), { 'retry-after': '1' }) : ok(job, request);
+    return isUnderWay ? fhirResponse(202, asAsked(job, request), { 'retry-after': '1' }) : ok(request, job);
   },
-  cancelJob: async ({ caller, params }) => {
-    await cancelJob(services, caller, params);
-    return fhirResponse(202, allOk());
-  },
-  runStatus: async ({ caller, params }) => jsonResponse(200, await readRun(services, caller, params)),
-  cancelRun: async ({ caller, params }) => {
-    await cancelRun(services, caller, params);
-    return fhirResponse(202, allOk());
-  },
+  cancelJob: ({ caller, params }) => done(cancelJob(services, caller, params), 202),
+  runStatus: ({ caller, params }) => answered(readRun(services, caller, params)),
+  cancelRun: ({ caller, params }) => done(cancelRun(services, caller, params), 202),
   unknown: async ({ method, rawPath }) => {
     throw refuseUnknown(method, rawPath);
   },
@@ -258,7 +237,8 @@ function isQuiet({ headers: { 'x-portico-events': events } }: HttpRequest): bool
   throw new Refusal('invalid', 'X-Portico-Events can be none');
 }
 
-function ok(body: object, request: HttpRequest): HttpResponse {
+async function ok(request: HttpRequest, work: object | Promise<object>): Promise<HttpResponse> {
+  const body = await work;
   noteShown(request.disclosure, body);
   return fhirResponse(200, asAsked(body, request));
 }

@@ -4,11 +4,8 @@ import { createExchanger, leanClient, patience } from './wire/transport.ts';
 
 /** An EventBridge bus by its name. @param endpoint of a laptop only */
 export function eventBridgeBus(name: string, endpoint: string | undefined): Bus {
-  const events = leanClient(
-    'events',
-    createExchanger(endpoint ? {} : patience),
-    (options) => new EventBridgeClient({ maxAttempts: 3, ...options, ...(endpoint ? { endpoint } : {}) }),
-  );
+  const exchanger = createExchanger(endpoint ? {} : patience);
+  const events = leanClient('events', EventBridgeClient, exchanger, { maxAttempts: 3, endpoint });
   return {
     async publish({ name: detailType, detail }) {
       const { Entries: [entry] = [] } = await events.send(

@@ -14,16 +14,12 @@ import { bytes, stored } from '../base/schema.ts';
 import type { DataKeys, KeyContext, KeyWrapping } from '../carry/keys/data-keys.ts';
 import { type Signer, thumbprint } from '../carry/keys/signing-keys.ts';
 import { keys } from '../carry/table/keys.ts';
-import type { Table } from '../carry/table/table.ts';
+import { readItem, type Table } from '../carry/table/table.ts';
 import { createExchanger, leanClient, type Patience, patience } from './wire/transport.ts';
 
 /** It is waited for a few seconds, and asked again: what it is asked changes nothing. @param endpoint of a test only */
 export function connectKms(endpoint?: string, waits: Patience = patience): KMSClient {
-  return leanClient(
-    'kms',
-    createExchanger(waits),
-    (options) => new KMSClient({ maxAttempts: 3, ...options, ...(endpoint ? { endpoint } : {}) }),
-  );
+  return leanClient('kms', KMSClient, createExchanger(waits), { maxAttempts: 3, endpoint });
 }
 
 /** An RSA_2048 SIGN_VERIFY key in KMS: signs there, its private half never leaves. */
@@ -62,8 +58,7 @@ export async function openEarlierSecret(
   keyId: string,
   kms = connectKms(),
 ): Promise<Uint8Array | undefined> {
-  const key = keys.stageSecret();
-  const item = readSecret((await table.read([key])).get(key));
+  const item = readSecret(await readItem(table, keys.stageSecret()));
   return item && decrypt(kms, keyId, item.ciphertext, { use: 'portico-stage-secret' });
 }
 

@@ -130,11 +130,7 @@ export function lambdaJobs(functionName: string, endpoint: string | undefined): 
 
 function connect(maxAttempts: number, endpoint: string | undefined) {
   const connections = createExchanger();
-  const lambda = leanClient(
-    'lambda',
-    connections,
-    (options) => new LambdaClient({ maxAttempts, ...options, ...(endpoint ? { endpoint } : {}) }),
-  );
+  const lambda = leanClient('lambda', LambdaClient, connections, { maxAttempts, endpoint });
   return { lambda, connections };
 }
 

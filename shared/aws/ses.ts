@@ -25,11 +25,7 @@ export function sesMailer({
   endpoint,
   patience = usualPatience,
 }: SesOptions): Mailer {
-  const ses = leanClient(
-    'ses',
-    createExchanger(patience),
-    (options) => new SESv2Client({ maxAttempts: 2, ...options, ...(endpoint ? { endpoint } : {}) }),
-  );
+  const ses = leanClient('ses', SESv2Client, createExchanger(patience), { maxAttempts: 2, endpoint });
   return {
     async send({ to, senderName, subject, text, html, tags = {} }) {
       await ses.send(

@@ -5,7 +5,7 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { inParallel } from '../base/in-parallel.ts';
+import { inChunks, inParallel } from '../base/in-parallel.ts';
 import { errorName } from '../base/values.ts';
 import type { DeadLetters, Feed, Message, NotTaken, Queue } from '../carry/work/queue.ts';
 import { createExchanger, leanClient, patience } from './wire/transport.ts';
@@ -53,9 +53,8 @@ function roundsOf(messages: readonly Message[]): Positioned[][] {
 
 async function sendRound(sqs: SQSClient, url: string, round: readonly Positioned[]): Promise<NotTaken[]> {
   const notTaken: NotTaken[] = [];
-  const starts = Array.from({ length: Math.ceil(round.length / batch) }, (_, i) => i * batch);
-  await inParallel(starts, batchesAtOnce, async (at) => {
-    notTaken.push(...(await sendBatch(sqs, url, round.slice(at, at + batch))));
+  await inParallel(inChunks(round, batch), batchesAtOnce, async (some) => {
+    notTaken.push(...(await sendBatch(sqs, url, some)));
   });
   return notTaken;
 }
@@ -95,11 +94,8 @@ export function sqsFeed(url: string): Feed {
 /** A queue's URL says where SQS is: on a laptop on loopback, where it is waited for. */
 function connect(url: string): SQSClient {
   const { origin: endpoint, protocol } = new URL(url);
-  return leanClient(
-    'sqs',
-    createExchanger(protocol === 'https:' ? patience : {}),
-    (options) => new SQSClient({ maxAttempts: 3, endpoint, ...options }),
-  );
+  const exchanger = createExchanger(protocol === 'https:' ? patience : {});
+  return leanClient('sqs', SQSClient, exchanger, { maxAttempts: 3, endpoint });
 }
 
 export function sqsDeadLetters(url: string): DeadLetters {

@@ -11,3 +11,8 @@ export async function inParallel<T>(
     }),
   );
 }
+
+/** A list in pieces of so many. */
+export function inChunks<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

@@ -38,6 +38,17 @@ export function parseReference(text: unknown): { type: string; id: string } | un
   return match?.[1] && match[2] ? { type: match[1], id: match[2] } : undefined;
 }
 
+/** The relative literal reference to a resource. */
+export function referenceOf({ resourceType, id }: Pick<Resource, 'resourceType' | 'id'>): string {
+  return `${resourceType}/${id}`;
+}
+
+/** Now, or a millisecond after the state before when another machine's clock was ahead. @param before an instant, if any */
+export function instantAfter(before: unknown, nowMs: number): string {
+  const atLeast = typeof before === 'string' ? Date.parse(before) + 1 : 0;
+  return new Date(Math.max(nowMs, atLeast)).toISOString();
+}
+
 /** Who writes, when, and into which Project: the same for all resources of one transaction. */
 export interface Stamp {
   project: string;

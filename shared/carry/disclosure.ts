@@ -1,4 +1,4 @@
-import { parseReference, type Resource } from '../base/resource.ts';
+import { parseReference, type Resource, referenceOf } from '../base/resource.ts';
 import { isObject } from '../base/values.ts';
 
 /** Who is shown something; before their sign-in has ended there is no token, and by an invitation's link no login. */
@@ -44,7 +44,7 @@ export function newDisclosure(): Disclosure {
 /** Of what is shown without its subject the whole says whose it is. */
 export function noteWhole(disclosure: Disclosure | undefined, resource: Resource): void {
   if (!disclosure) return;
-  const reference = `${resource.resourceType}/${resource.id}`;
+  const reference = referenceOf(resource);
   const states = disclosure.whole.get(reference) ?? new Map<string, Resource>();
   disclosure.whole.set(reference, states.set(resource.meta.versionId, resource));
 }

@@ -1,5 +1,5 @@
 import { invalidField } from '../base/refusal.ts';
-import type { Reference, Resource } from '../base/resource.ts';
+import { type Reference, type Resource, referenceOf } from '../base/resource.ts';
 import { fieldsOf } from '../base/values.ts';
 import type { Services } from '../carry/services.ts';
 import type { Item } from '../carry/table/item.ts';
@@ -68,8 +68,8 @@ async function countFailures(
 }
 
 /** A reference that shows a name, where there is one. */
-function referenceTo({ resourceType, id }: Resource, display: unknown): Reference {
-  const reference = `${resourceType}/${id}`;
+function referenceTo(resource: Resource, display: unknown): Reference {
+  const reference = referenceOf(resource);
   return typeof display === 'string' && display ? { reference, display } : { reference };
 }
 

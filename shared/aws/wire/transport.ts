@@ -219,14 +219,16 @@ const idleLayers = ['loggerMiddleware', 'getUserAgentMiddleware'];
  * A client of the SDK with our signer and transport, and its middleware put together once: for requests that
  * are no streams. Its calls are made without options; how long to wait is given to `within`.
  * @param service as a signature's scope names it
- * @param make gives the options to the client's constructor
+ * @param own.endpoint undefined for that of AWS
  */
 export function leanClient<Client extends SdkClient>(
   service: string,
+  make: new (options: ReturnType<typeof leanOptions> & { maxAttempts: number }) => Client,
   exchanger: Exchanger,
-  make: (options: ReturnType<typeof leanOptions>) => Client,
+  { maxAttempts, endpoint }: { maxAttempts: number; endpoint: string | undefined },
 ): Client {
-  const client: Client = make(leanOptions(service, exchanger, () => client.config));
+  const own = { maxAttempts, ...(endpoint ? { endpoint } : {}) };
+  const client: Client = new make({ ...leanOptions(service, exchanger, () => client.config), ...own });
   for (const name of idleLayers) client.middlewareStack.remove(name);
   return client;
 }

@@ -162,10 +162,10 @@ export function resourceResponse(
   });
 }
 
-/** Work that has no result to show: 200 with an OperationOutcome when it is done. */
-export async function done(work: Promise<void>): Promise<HttpResponse> {
+/** Work that has no result to show: an OperationOutcome when it is done; 202 where more follows from it. */
+export async function done(work: Promise<void>, status: 200 | 202 = 200): Promise<HttpResponse> {
   await work;
-  return fhirResponse(200, allOk());
+  return fhirResponse(status, allOk());
 }
 
 /** Work that answers JSON when it is done. */

@@ -16,7 +16,7 @@ import { stored } from '../../base/schema.ts';
 import { errorCode } from '../../base/values.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { readItem, type Table } from '../table/table.ts';
 
 /** The stage's public signing keys as the table publishes them, kept in memory. */
 export interface PublicKeys {
@@ -55,7 +55,7 @@ export function publishedKeys(table: Table, now: () => number): PublicKeys {
   }
 
   async function read(): Promise<PublishedKey[]> {
-    known = published((await table.read([keys.publicKeys()])).get(keys.publicKeys())).jwks;
+    known = published(await readItem(table, keys.publicKeys())).jwks;
     readAtMs = now();
     return standing();
   }
@@ -99,7 +99,7 @@ export async function publishKeys(
 ): Promise<void> {
   const key = keys.publicKeys();
   for (;;) {
-    const item = (await table.read([key])).get(key);
+    const item = await readItem(table, key);
     const { jwks, revision } = published(item);
     const next = nextKeys(jwks, own, leaving);
     if (isDeepStrictEqual(next, jwks)) return;

@@ -3,7 +3,7 @@ import { longestEnrolmentMs, stageKeyLookAgainMs, stageKeyRereadMs } from '../..
 import { bytes, stored } from '../../base/schema.ts';
 import type { Item } from '../table/item.ts';
 import { keys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { readItem, type Table } from '../table/table.ts';
 import type { KeyContext, KeyWrapping } from './data-keys.ts';
 import type { KeyPurpose, KeyRing, KeyRings } from './key-ring.ts';
 
@@ -31,7 +31,7 @@ export const stageKeyOf: (item: Item | undefined) => StageKey | undefined = stor
 
 /** @throws {Error} when the stage has none for that purpose */
 export async function readStageKey(table: Table, purpose: KeyPurpose): Promise<StageKey> {
-  const item = (await table.read([keys.stageKey(purpose)])).get(keys.stageKey(purpose));
+  const item = await readItem(table, keys.stageKey(purpose));
   const key = stageKeyOf(item);
   if (!key) throw new Error(`The stage has no key for ${purpose}`);
   return key;

@@ -12,6 +12,11 @@ export function isKey(value: Record<string, unknown>): value is Record<string, u
   return typeof value.pk === 'string' && typeof value.sk === 'string';
 }
 
+/** One text for a key, which no other key has. */
+export function nameOfKey({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`;
+}
+
 const head = 'HEAD';
 
 const keyIn = (pk: string, sk = head): Key => ({ pk, sk });
@@ -327,7 +332,8 @@ function hash(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-function shardOf(text: string, shards: number): number {
+/** By what a thing is called, always the same: which of so many partitions it is in. */
+export function shardOf(text: string, shards: number): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) % shards;
 }
 

@@ -11,11 +11,11 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { inParallel } from '../../base/in-parallel.ts';
+import { inChunks, inParallel } from '../../base/in-parallel.ts';
 import { errorName } from '../../base/values.ts';
 import { type Budget, unlimitedBudget } from './budget.ts';
 import type { Item } from './item.ts';
-import { isKey, type Key, logName } from './keys.ts';
+import { isKey, type Key, logName, nameOfKey } from './keys.ts';
 import { projectionOf } from './pages.ts';
 import { type ScanFilter, type ScannedPage, scanPage } from './scan-page.ts';
 import { type Action, pastConflicts, pauseMs, transact } from './transact.ts';
@@ -81,7 +81,7 @@ export class Found {
   }
 
   get(key: Key): Item | undefined {
-    return this.#items.get(nameOf(key));
+    return this.#items.get(nameOfKey(key));
   }
 
   /** The same with what a further read found. */
@@ -189,10 +189,7 @@ async function batchWrite(
     ...items.map((item) => ({ PutRequest: { Item: item } })),
     ...removed.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
   ];
-  const batches = Array.from({ length: Math.ceil(requests.length / batchItems) }, (_, i) =>
-    requests.slice(i * batchItems, (i + 1) * batchItems),
-  );
-  await inParallel(batches, batchesAtOnce, (batch) => writeBatch(client, name, batch));
+  await inParallel(inChunks(requests, batchItems), batchesAtOnce, (batch) => writeBatch(client, name, batch));
 }
 
 async function writeBatch(client: DynamoDBDocumentClient, name: string, batch: object[]): Promise<void> {
@@ -214,7 +211,7 @@ async function batchRead(
   now: () => number,
 ): Promise<Found> {
   const projection = attributes ? projectionOf(attributes) : {};
-  let rest = [...new Map(wanted.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
+  let rest = [...new Map(wanted.map((key) => [nameOfKey(key), { pk: key.pk, sk: key.sk }])).values()];
   const items = new Map<string, Item>();
   for (let idle = 0; rest.length > 0; ) {
     if (idle > 0) await pauseMs(idle);
@@ -225,7 +222,7 @@ async function batchRead(
     );
     for (const found of page.Responses?.[name] ?? []) {
       const item = withKey(found);
-      if (isAlive(item, now())) items.set(nameOf(item), item);
+      if (isAlive(item, now())) items.set(nameOfKey(item), item);
     }
     const unprocessed = (page.UnprocessedKeys?.[name]?.Keys ?? []).map(withKey);
     idle = unprocessed.length === Keys.length ? idle + 1 : 0;
@@ -236,8 +233,4 @@ async function batchRead(
 
 function isAlive(item: Record<string, unknown>, nowMs: number): boolean {
   return typeof item.ttl !== 'number' || item.ttl * 1000 > nowMs;
-}
-
-function nameOf(key: Key): string {
-  return `${key.pk}\n${key.sk}`;
 }

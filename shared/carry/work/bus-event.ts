@@ -1,7 +1,6 @@
 import {
   exactOptional,
   type GenericSchema,
-  is,
   number,
   object,
   objectWithRest,
@@ -10,6 +9,7 @@ import {
   undefined_,
   union,
 } from 'valibot';
+import { messageBody } from '../../base/schema.ts';
 
 /** As rules of subscribers name who speaks. */
 export const eventSource = 'portico';
@@ -53,10 +53,7 @@ const busEvent: GenericSchema<BusEvent> = object({
 });
 
 /** @throws {Error} when the body of a message is none */
-export function parseBusEvent(body: unknown): BusEvent {
-  if (is(busEvent, body)) return body;
-  throw new Error('The message is no event of the bus');
-}
+export const parseBusEvent = messageBody('event of the bus', busEvent);
 
 /** Where events go. */
 export interface Bus {

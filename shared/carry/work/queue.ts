@@ -1,5 +1,6 @@
-import { isObject } from '../../base/values.ts';
-import { isKey, type Key } from '../table/keys.ts';
+import { object, string } from 'valibot';
+import { messageBody } from '../../base/schema.ts';
+import type { Key } from '../table/keys.ts';
 
 /** A message to be sent. It names things and holds none: queues keep no health data. */
 export interface Message {
@@ -94,7 +95,4 @@ export function keyMessage({ pk, sk }: Key): { body: Key } {
 }
 
 /** @throws {Error} when the body is no such message */
-export function parseKey(body: unknown): Key {
-  if (!isObject(body) || !isKey(body)) throw new Error('The message names no key');
-  return { pk: body.pk, sk: body.sk };
-}
+export const parseKey = messageBody('key', object({ pk: string(), sk: string() }));

@@ -1,3 +1,4 @@
+import { inChunks } from '../../base/in-parallel.ts';
 import { isAdministrative, parseReference, type Resource } from '../../base/resource.ts';
 import { errorName, fieldsOf } from '../../base/values.ts';
 import { type Disclosure, newDisclosure, noteShown, noteWhole, type Viewer } from '../../carry/disclosure.ts';
@@ -5,7 +6,6 @@ import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { readItem } from '../../carry/table/table.ts';
 import { patientsOf } from '../../store/index/key-range.ts';
-import { inChunks } from '../../store/items/content.ts';
 import { standingState } from '../../store/items/versions.ts';
 import type { Claims } from '../gate/access-token.ts';
 import type { Actor } from '../gate/actor.ts';

@@ -1,5 +1,5 @@
 import { boolean, exactOptional, type InferInput, number, object, optional, picklist, string } from 'valibot';
-import { inParallel } from '../../base/in-parallel.ts';
+import { inChunks, inParallel } from '../../base/in-parallel.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { stored } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
@@ -10,7 +10,7 @@ import { drawingOn } from '../../carry/table/metered.ts';
 import { readAll } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
-import { inChunks, inlineResource } from '../../store/items/content.ts';
+import { inlineResource } from '../../store/items/content.ts';
 import { batch } from '../../store/items/versions.ts';
 import { isOwnClient } from '../gate/access-token.ts';
 import type { MailKind, SecurityEvent } from '../mail/letters.ts';

@@ -1,7 +1,8 @@
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Services } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { ConditionFailed } from '../../carry/table/transact.ts';
+import { readItem } from '../../carry/table/table.ts';
+import { orThrow } from '../../carry/table/transact.ts';
 import { agentOf, auditAction } from '../../identity/audit/audit-event.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit, isRoot, mayAdminister } from '../../identity/gate/actor.ts';
@@ -125,27 +126,22 @@ export async function beginExport(
     throw new Refusal('forbidden', 'Forbidden');
   const before = found.get(lockKey)?.exportId;
   if (before !== undefined) {
-    const key = keys.export(project, String(before));
-    const earlier = exportOf((await table.read([key])).get(key));
+    const earlier = exportOf(await readItem(table, keys.export(project, String(before))));
     if (earlier && isUnderWay(earlier, now())) throw goesOn();
   }
   const asker = { membershipId: actor.membershipId, ...agentOf(actor) };
   const job = newExport({ ...asked, types, id: newId(), project, request: url, asker }, now());
-  try {
-    await table.transact([
-      {
-        name: 'exporting',
-        put: { ...lockKey, exportId: job.id },
-        if: before === undefined ? 'attribute_not_exists(pk)' : 'exportId = :before',
-        ...(before === undefined ? {} : { values: { ':before': before } }),
-      },
-      { name: 'export', put: exportItem(job, true) },
-      auditAction(services, actor, { subtype: 'begin-export', action: 'E', entities: [exportEntity(job)] }),
-    ]);
-  } catch (error) {
-    if (error instanceof ConditionFailed) throw goesOn();
-    throw error;
-  }
+  const begun = table.transact([
+    {
+      name: 'exporting',
+      put: { ...lockKey, exportId: job.id },
+      if: before === undefined ? 'attribute_not_exists(pk)' : 'exportId = :before',
+      ...(before === undefined ? {} : { values: { ':before': before } }),
+    },
+    { name: 'export', put: exportItem(job, true) },
+    auditAction(services, actor, { subtype: 'begin-export', action: 'E', entities: [exportEntity(job)] }),
+  ]);
+  await begun.catch(orThrow(goesOn));
   return job.id;
 }
 

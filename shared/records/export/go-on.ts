@@ -1,5 +1,6 @@
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { ConditionFailed } from '../../carry/table/transact.ts';
 import { Later } from '../../carry/work/queue.ts';
 import { type Audited, auditItem } from '../../identity/audit/audit-event.ts';
@@ -130,8 +131,7 @@ export async function goOn(services: Services, key: Key, untilMs: number): Promi
   const job = await exportAt(services, key);
   if (job?.status === 'cancelled') return removeFiles(services, job, untilMs);
   if (!job || (job.status !== 'accepted' && job.status !== 'active')) return;
-  const projectKey = keys.resource(job.project, 'Project', job.project);
-  const project = (await services.table.read([projectKey])).get(projectKey);
+  const project = await readItem(services.table, keys.resource(job.project, 'Project', job.project));
   if (isOverdue(job, services.now())) {
     await giveUp(services, job, 'The export was given up: it took more than a day');
     return;
@@ -142,7 +142,7 @@ export async function goOn(services: Services, key: Key, untilMs: number): Promi
 }
 
 async function exportAt({ table }: Services, key: Key): Promise<ExportJob | undefined> {
-  return exportOf((await table.read([key])).get(key));
+  return exportOf(await readItem(table, key));
 }
 
 async function readOn(services: Services, begun: ExportJob, untilMs: number): Promise<void> {

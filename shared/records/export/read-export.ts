@@ -7,7 +7,7 @@ import { emptyResponse, type HttpResponse, jsonResponse } from '../../carry/http
 import type { Services } from '../../carry/services.ts';
 import { type Key, keys } from '../../carry/table/keys.ts';
 import type { Found } from '../../carry/table/table.ts';
-import { whenConditionFailed } from '../../carry/table/transact.ts';
+import { orThrow } from '../../carry/table/transact.ts';
 import { agentOf, auditAction } from '../../identity/audit/audit-event.ts';
 import { record } from '../../identity/audit/record.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
@@ -135,11 +135,7 @@ export async function cancelExport(
     },
     auditAction(services, actor, event),
   ]);
-  await cancelled.catch(
-    whenConditionFailed(() => {
-      throw notFound();
-    }),
-  );
+  await cancelled.catch(orThrow(notFound));
 }
 
 async function requireExport(

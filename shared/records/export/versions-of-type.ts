@@ -3,6 +3,7 @@ import { parseReference } from '../../base/resource.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { invitationOf } from '../../identity/invitations/state.ts';
 import {
   historyIndex,
@@ -138,8 +139,7 @@ async function findNewest({ table }: ExportSource, until: string, head: Item): P
 }
 
 async function versionOf({ table, project }: ExportSource, entry: Entry, head: Item) {
-  const key = keys.version(project, entry.type, entry.id, entry);
-  const version = (await table.read([key])).get(key);
+  const version = await readItem(table, keys.version(project, entry.type, entry.id, entry));
   return version && committedVersion(table, head, version);
 }
 

@@ -6,6 +6,7 @@ import { placeOfEntry } from '../../carry/table/entry-id.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys, listedRunShards, logShards } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { inlineAttributes, inlineResource } from '../../store/items/content.ts';
 import { readTimed, recordWithoutLog } from '../../store/items/read-ranges.ts';
 import type { ExportPosition, ExportScope } from './export-job.ts';
@@ -104,7 +105,7 @@ async function* entriesIn(
   for await (const item of readTimed(table, [pk], { ...reading, attributes: recordWithoutLog })) {
     const id = item.sk.slice(item.sk.indexOf('#') + 1);
     const key = placeOfEntry(id) ? undefined : keys.resource(project, 'AuditEvent', id);
-    const found = key ? withEarlier && (await table.read([key])).get(key) : item;
+    const found = key ? withEarlier && (await readItem(table, key)) : item;
     const name = { file: 'AuditEvent', name: `AuditEvent/${id}` };
     yield { lines: found ? await linesOfState(source, found, name) : [], after: item.sk };
   }

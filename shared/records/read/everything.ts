@@ -2,6 +2,7 @@ import { isExactNumber, jsonBytes } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { parseReference, type Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
+import type { HttpRequest } from '../../carry/http/request.ts';
 import type { Services } from '../../carry/services.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../store/items/read-ranges.ts';
 import { batch, readHeads } from '../../store/items/versions.ts';
 import type { SearchReader } from '../../store/search/hit.ts';
+import { parseBody } from '../write/parse-resource.ts';
 import { type Bundle, entryOf, pageBundle, pageLinks } from './bundle.ts';
 import { Included, judging, readerOf, readReferenced } from './included.ts';
 import { readResource } from './read-resource.ts';
@@ -172,12 +174,15 @@ function parseWanted(query: URLSearchParams): Wanted {
 
 /**
  * The parameters of an operation that was called by POST, as they would stand in the URL.
- * @param body Parameters; undefined without a body
- * @throws {Refusal} invalid
+ * Its body is Parameters, or none.
+ * @throws {Refusal} invalid, unsupported-media-type
  */
-export function operationParameters(body: unknown, query: URLSearchParams): URLSearchParams {
-  if (body === undefined) return query;
-  const { resourceType, parameter = [] } = fieldsOf(body);
+export function operationParameters(
+  request: Pick<HttpRequest, 'bytes' | 'headers' | 'query'>,
+): URLSearchParams {
+  const { bytes, query } = request;
+  if (bytes() === undefined) return query;
+  const { resourceType, parameter = [] } = fieldsOf(parseBody(request));
   if (resourceType !== 'Parameters' || !Array.isArray(parameter)) {
     throw new Refusal('invalid', 'The body must be a Parameters resource');
   }

@@ -1,7 +1,7 @@
 import { string } from 'valibot';
 import { mostExplained } from '../../base/limits.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
-import { isId, parseReference, plainMeta, type Resource } from '../../base/resource.ts';
+import { isId, parseReference, plainMeta, type Resource, referenceOf } from '../../base/resource.ts';
 import { fields, optionalField, parse, readQuery } from '../../base/schema.ts';
 import { noteShown, noteWhole } from '../../carry/disclosure.ts';
 import type { Services } from '../../carry/services.ts';
@@ -100,21 +100,19 @@ async function explainSearch(view: View, text: string): Promise<Explanation> {
     ...eyes,
     async see(whole, searched) {
       const seen = await eyes.see(whole, searched);
-      if (seen) explained.set(nameOf(whole), await seenAs(view, 'search', whole, seen));
+      if (seen) explained.set(referenceOf(whole), await seenAs(view, 'search', whole, seen));
       return seen;
     },
   };
   const page = await runSearch(reader, request);
   const included = await gatherIncluded(reader, page.resources, request.includes, page.bytes);
-  const seen = [...page.resources, ...included].flatMap((one) => explained.get(nameOf(one)) ?? []);
+  const seen = [...page.resources, ...included].flatMap((one) => explained.get(referenceOf(one)) ?? []);
   if (page.next === undefined)
     return seen.length > 0 ? { seen } : { seen, why: 'They would find nothing with this search.' };
   query.set('_cursor', page.next);
   if (page.offset) query.set('_offset', String(page.offset));
   return { seen, next: `${type}?${query}` };
 }
-
-const nameOf = ({ resourceType, id }: Resource) => `${resourceType}/${id}`;
 
 /** Why the member may not search; undefined where they may. */
 function whyNot(member: Actor, request: SearchRequest): string | undefined {

@@ -1,5 +1,6 @@
+import { inChunks } from '../../base/in-parallel.ts';
 import { Refusal } from '../../base/refusal.ts';
-import { isAdministrative, parseReference, type Resource } from '../../base/resource.ts';
+import { isAdministrative, parseReference, type Resource, referenceOf } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
@@ -19,7 +20,6 @@ import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
 import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, valuesOf } from '../../store/index/value.ts';
-import { inChunks } from '../../store/items/content.ts';
 import { batch, headsInTurn } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';
@@ -38,7 +38,7 @@ export class Included {
 
   /** @param bytes of the hits, as JSON texts */
   constructor(hits: readonly Resource[], bytes: number) {
-    this.#hits = new Set(hits.map(nameOf));
+    this.#hits = new Set(hits.map(referenceOf));
     this.#bytes = bytes;
   }
 
@@ -51,7 +51,7 @@ export class Included {
   }
 
   add(resource: Resource, bytes: number): void {
-    const name = nameOf(resource);
+    const name = referenceOf(resource);
     if (this.#hits.has(name) || this.#resources.has(name)) return;
     this.#bytes += bytes;
     if (this.#resources.size >= mostIncluded || this.#bytes > mostBytes) {
@@ -149,7 +149,9 @@ export async function readReferenced(
 /** By which references lead to a resource: its id, and the URL of what has one. */
 function namesOf(resource: Resource): string[] {
   const { url } = resource;
-  return typeof url === 'string' && url !== '' ? [nameOf(resource), escapeValue(url)] : [nameOf(resource)];
+  return typeof url === 'string' && url !== ''
+    ? [referenceOf(resource), escapeValue(url)]
+    : [referenceOf(resource)];
 }
 
 /** What canonical references of ours lead to, by its `url`; of several versions the one that is named. */
@@ -177,10 +179,6 @@ async function readCanonicals(
     const url = parametersOf(one).get('url');
     if (url && isResourceType(one)) await addFound(reader, one, url, lists, included, isNamed);
   }
-}
-
-function nameOf({ resourceType, id }: Resource): string {
-  return `${resourceType}/${id}`;
 }
 
 /**

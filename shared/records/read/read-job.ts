@@ -18,6 +18,7 @@ import { type OperationOutcome, refusalOutcome } from '../../carry/http/response
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { type Actor, admit, isRoot, mayAdminister, requireOwn } from '../../identity/gate/actor.ts';
 import { requireAccess } from '../../identity/policies/access.ts';
@@ -78,8 +79,7 @@ async function requireRight(services: Services, actor: Actor, job: Job): Promise
   // It may tell of all that the Bot could read then.
   if (!isOwn)
     throw new Refusal('forbidden', 'What a run of others has returned is not within an accessPolicy');
-  const botKey = keys.resource(job.project, 'Bot', job.botId);
-  const bot = botOf((await services.table.read([botKey])).get(botKey));
+  const bot = botOf(await readItem(services.table, keys.resource(job.project, 'Bot', job.botId)));
   if (!bot) throw new Refusal('not-found', 'Not found');
   const isOthers = bot.resource.runAsUser === true && boundsText(actor) !== boundsText(job.caller);
   if (isOthers) throw new Refusal('not-found', 'Not found');

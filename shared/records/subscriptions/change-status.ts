@@ -1,10 +1,11 @@
 import { exactOptional, type InferInput, object, string } from 'valibot';
-import type { Resource } from '../../base/resource.ts';
+import { instantAfter, type Resource } from '../../base/resource.ts';
 import { messageBody } from '../../base/schema.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { readPages } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { type Queue, sendAll } from '../../carry/work/queue.ts';
 import { auditItem, targetOf } from '../../identity/audit/audit-event.ts';
@@ -59,7 +60,7 @@ export async function changeStatus(
 ): Promise<void> {
   const { project, id, versionId, failed } = message;
   const key = keys.resource(project, 'Subscription', id);
-  const head = (await services.table.read([key])).get(key);
+  const head = await readItem(services.table, key);
   const stored = inlineResource('Subscription', head);
   const isAsItWas = versionId === stored?.meta.versionId;
   // One that was saved since it failed is tried again.
@@ -116,7 +117,7 @@ async function write(
   telling: Telling = { head: {}, mails: [] },
 ): Promise<void> {
   const { error: _earlier, ...kept } = stored;
-  const lastUpdated = new Date(Math.max(now(), Date.parse(stored.meta.lastUpdated) + 1)).toISOString();
+  const lastUpdated = instantAfter(stored.meta.lastUpdated, now());
   const author = { reference: 'system' };
   const meta = { ...stored.meta, versionId: newId(), lastUpdated, author };
   const next: Resource = { ...kept, meta, ...change };

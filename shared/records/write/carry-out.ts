@@ -4,7 +4,8 @@ import { readQuery } from '../../base/schema.ts';
 import { refuseTaken } from '../../bots/bot/identifiers.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, versionPrefix } from '../../carry/table/keys.ts';
+import { type Key, keys, nameOfKey, versionPrefix } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import { type Action, ConditionFailed, keyOf, untilWritten } from '../../carry/table/transact.ts';
 import { auditAction, targetOf } from '../../identity/audit/audit-event.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
@@ -107,8 +108,7 @@ async function locateBySearch(
   const [match, second] = resources;
   if (second) throw new Refusal('multiple-matches', 'Several resources match the condition');
   if (match) {
-    const key = keys.resource(project, write.type, match.id);
-    const head = (await table.read([key])).get(key);
+    const head = await readItem(table, keys.resource(project, write.type, match.id));
     // It may match no more, or be deleted and another one be made: to bring it back would make two.
     if (head?.versionId !== match.meta.versionId) throw new ConditionFailed(['match']);
     return locate(services, actor, { type: write.type, id: match.id, item: head });
@@ -128,7 +128,7 @@ async function locateFresh(
   sent: { type: string; id?: string },
 ): Promise<Located> {
   const key = keyOfWrite(actor.project, sent);
-  const head = key && (await services.table.read([key])).get(key);
+  const head = key && (await readItem(services.table, key));
   const id = sent.id ?? services.newId();
   const located = await locate(services, actor, { type: sent.type, id, item: head });
   if (!located.resource) return located;
@@ -216,8 +216,8 @@ function requireDistinct(writes: readonly Write[], located: readonly Located[]):
 
 /** DynamoDB takes an item once in a transaction: two entries with one condition, or one identifier. */
 function requireApart(actions: readonly Action[]): void {
-  const targets = actions.map(keyOf);
-  if (new Set(targets.map(({ pk, sk }) => `${pk}\n${sk}`)).size === targets.length) return;
+  const targets = new Set(actions.map((action) => nameOfKey(keyOf(action))));
+  if (targets.size === actions.length) return;
   throw new Refusal('invalid', 'Two entries of the transaction have the same condition or identifier');
 }
 

@@ -5,7 +5,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Budget } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
-import { type Action, whenConditionFailed } from '../../carry/table/transact.ts';
+import { type Action, orThrow } from '../../carry/table/transact.ts';
 import { auditAction, ownUser } from '../../identity/audit/audit-event.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
@@ -87,11 +87,9 @@ export async function changeUser(
   const outcome = { type: 'User', id, resource: next, shown: next };
   if (actions.length === 0) return { kind: 'unchanged', ...outcome };
   const event = { subtype: 'change-user', action: 'U', entities: [ownUser(actor)] } as const;
-  await services.table.transact([...actions, auditAction(services, actor, event)]).catch(
-    whenConditionFailed(() => {
-      throw new Refusal('conflict', 'The user was changed meanwhile');
-    }),
-  );
+  await services.table
+    .transact([...actions, auditAction(services, actor, event)])
+    .catch(orThrow(() => new Refusal('conflict', 'The user was changed meanwhile')));
   return { kind: 'updated', ...outcome };
 }
 

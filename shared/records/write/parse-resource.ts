@@ -2,7 +2,7 @@ import { parseJson } from '../../base/json.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
-import { parseJsonBody } from '../../carry/http/request.ts';
+import { type HttpRequest, parseJsonBody } from '../../carry/http/request.ts';
 import { type Actor, mayAdminister } from '../../identity/gate/actor.ts';
 import { type PatchOperation, parsePatch } from '../../store/fhir/json-patch.ts';
 import { type PathOperation, parsePathPatch } from '../../store/fhir/path-patch.ts';
@@ -19,8 +19,8 @@ export interface SentResource {
  * The JSON of a request's body. Numbers keep their digits.
  * @throws {Refusal} unsupported-media-type, invalid
  */
-export function parseBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
-  return parseJsonBody(bytes, contentType, parseJson);
+export function parseBody({ bytes, headers }: Pick<HttpRequest, 'bytes' | 'headers'>): unknown {
+  return parseJsonBody(bytes(), headers['content-type'], parseJson);
 }
 
 /** @throws {Refusal} invalid when it is not a resource of this type */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { jsonBytes } from '../../base/json.ts';
 import { longestBodyBytes, mostIndexItems } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
-import type { Resource } from '../../base/resource.ts';
+import { instantAfter, type Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { requireOwnSources, withOwnBinaries } from '../../bots/bot/bot.ts';
 import { requireSettings } from '../../bots/bot/settings.ts';
@@ -33,7 +33,7 @@ import {
   isProgram,
 } from './programs.ts';
 import { endSubscriptionActions, planSubscription } from './subscription.ts';
-import { instantAfter, nextState } from './validate-resource.ts';
+import { nextState } from './validate-resource.ts';
 import { type Context, type Located, type Planned, patched, type Write, type WriteOutcome } from './write.ts';
 
 type Forbidden = Partial<Record<'create' | 'update' | 'delete', string>>;

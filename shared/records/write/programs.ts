@@ -8,6 +8,7 @@ import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { keys } from '../../carry/table/keys.ts';
 import { queryOf } from '../../carry/table/pages.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { isRoot, requireRoot } from '../../identity/gate/actor.ts';
 import { changesSignIn, isAppOfPeople } from '../../identity/memberships/program.ts';
@@ -111,7 +112,7 @@ async function endMembership(
   membershipId: string,
 ): Promise<Action[]> {
   const key = keys.resource(project, 'ProjectMembership', membershipId);
-  const membership = inlineResource('ProjectMembership', (await table.read([key])).get(key));
+  const membership = inlineResource('ProjectMembership', await readItem(table, key));
   if (!membership) return [];
   return actionsOf(deleteChange(project, membership, { versionId: newId(), nowMs, trace }));
 }
@@ -208,8 +209,8 @@ async function lastWriter(
   { id, meta }: Resource,
 ): Promise<string | undefined> {
   if (isRoot(actor)) return undefined;
-  const key = keys.version(actor.project, 'AccessPolicy', id, meta);
-  return writerIn((await table.read([key])).get(key))?.callers[0]?.membershipId;
+  const version = await readItem(table, keys.version(actor.project, 'AccessPolicy', id, meta));
+  return writerIn(version)?.callers[0]?.membershipId;
 }
 
 /** People sign in by an app with rights of their own: where it has them sent, and who has its keys, is not within anybody's. */

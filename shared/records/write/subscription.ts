@@ -5,6 +5,7 @@ import { fieldsOf } from '../../base/values.ts';
 import { isPublicAddress } from '../../carry/address-guard/public-address.ts';
 import type { SubscriptionRules } from '../../carry/services.ts';
 import { keys } from '../../carry/table/keys.ts';
+import { readItem } from '../../carry/table/table.ts';
 import type { Action } from '../../carry/table/transact.ts';
 import { requireFeature } from '../../identity/projects/settings.ts';
 import { unprocessableField } from '../../store/fhir/validate.ts';
@@ -106,8 +107,8 @@ async function requireReachable(
   { allowsLoopback }: SubscriptionRules,
 ): Promise<void> {
   if (target.kind === 'bot') {
-    const key = keys.resource(stamp.project, 'Bot', target.botId);
-    if (isStanding((await services.table.read([key])).get(key))) return;
+    const bot = await readItem(services.table, keys.resource(stamp.project, 'Bot', target.botId));
+    if (isStanding(bot)) return;
     throw unprocessableField('channel.endpoint', `There is no Bot/${target.botId}`);
   }
   const { hostname } = new URL(target.url);
@@ -151,7 +152,7 @@ async function secretActions(
   const holder = { project: stamp.project, subscriptionId: id };
   const key = keys.subscriptionSecrets(stamp.project, id);
   if (secrets.length === 0) return before ? [{ name: 'secrets', remove: key }] : [];
-  const stored = before && (await services.table.read([key])).get(key);
+  const stored = before && (await readItem(services.table, key));
   try {
     const sealed = await sealSent(rules.dataKeys, holder, secrets, stored);
     return [{ name: 'secrets', put: { ...key, secrets: sealed } }];

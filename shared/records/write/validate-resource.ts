@@ -1,7 +1,7 @@
 import { jsonBytes } from '../../base/json.ts';
 import { longestBodyBytes } from '../../base/limits.ts';
 import { invalidField, Refusal, type RefusalIssue } from '../../base/refusal.ts';
-import { parseReference, type Resource, type Stamp } from '../../base/resource.ts';
+import { instantAfter, parseReference, type Resource, type Stamp } from '../../base/resource.ts';
 import { readQuery } from '../../base/schema.ts';
 import { fieldsOf, isObject, withoutKeys } from '../../base/values.ts';
 import { allOk, type OperationOutcome, refusalOutcome } from '../../carry/http/response.ts';
@@ -14,6 +14,7 @@ import { type PolicyEntry, parsePolicy, variable } from '../../identity/policies
 import { hasElement } from '../../store/fhir/structures.ts';
 import { requireValid, unprocessableField } from '../../store/fhir/validate.ts';
 import { isResourceType } from '../../store/index/registry.ts';
+import { eachPart } from '../../store/index/value.ts';
 import { type Packed, packResource, requireInlineSize } from '../../store/items/content.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
 import { requireResource, requireSameId, type SentResource } from './parse-resource.ts';
@@ -95,12 +96,6 @@ export async function nextState(
   return { resource, packed };
 }
 
-/** Now, or a millisecond after the state before when another machine's clock was ahead. */
-export function instantAfter(before: unknown, nowMs: number): string {
-  const atLeast = typeof before === 'string' ? Date.parse(before) + 1 : 0;
-  return new Date(Math.max(nowMs, atLeast)).toISOString();
-}
-
 /** @throws {Refusal} unprocessable for what would else be lost in silence */
 function metaOf(meta: unknown): unknown {
   if (!isObject(meta) || Array.isArray(meta)) return meta;
@@ -116,16 +111,12 @@ function metaOf(meta: unknown): unknown {
 }
 
 /** Ids lead nowhere but into the caller's own Project; naming another one is a mistake or an attempt. */
-function requireOwnProject(value: unknown, project: string, at = ''): void {
-  if (!isObject(value)) return;
-  for (const [name, part] of Object.entries(value)) {
-    const path = Array.isArray(value) ? `${at}[${name}]` : at ? `${at}.${name}` : name;
-    const target = name === 'reference' ? parseReference(part) : undefined;
-    if (target?.type === 'Project' && target.id !== project) {
-      throw invalidField(path, 'References to another project are not allowed');
-    }
-    requireOwnProject(part, project, path);
-  }
+function requireOwnProject(value: unknown, project: string): void {
+  eachPart(value, ({ reference }, at) => {
+    const target = parseReference(reference);
+    if (target?.type === 'Project' && target.id !== project)
+      throw invalidField(`${at}.reference`.slice(1), 'References to another project are not allowed');
+  });
 }
 
 /** A policy whose entries cannot be understood would grant nothing, silently. @throws {Refusal} invalid */

@@ -143,7 +143,7 @@ export function parseWrite(
     { ifMatch, ifNoneMatch, ifNoneExist },
     {
       content: () => parseContent(type, request, id),
-      operations: () => readPatch(parseBody(request.bytes(), headers['content-type'])),
+      operations: () => readPatch(parseBody(request)),
     },
   );
 }
@@ -151,17 +151,16 @@ export function parseWrite(
 /** A resource as JSON, or the bytes of a Binary under whatever type they have. */
 function parseContent(type: string, request: HttpRequest, id?: string) {
   const contentType = request.headers['content-type'];
-  const bytes = request.bytes();
   if (type === 'Binary' && !/^application\/fhir\+json\b/i.test(contentType ?? '')) {
     if (!contentType) throw new Refusal('unsupported-media-type', 'A Binary needs a Content-Type');
     const body = rawBinary(contentType, request.headers['x-security-context']);
     return {
       body: id === undefined ? body : { ...body, id },
-      binary: bytes ?? Buffer.alloc(0),
+      binary: request.bytes() ?? Buffer.alloc(0),
       isRaw: true,
     };
   }
-  return contentOf(requireResource(parseBody(bytes, contentType), type));
+  return contentOf(requireResource(parseBody(request), type));
 }
 
 /** What it takes to look at an element on the way of a FHIRPath, in comparisons. */

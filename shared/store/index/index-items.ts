@@ -3,7 +3,15 @@ import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import { placeOfEntry } from '../../carry/table/entry-id.ts';
-import { earlierRunKey, entrySort, type Key, keys, logKey } from '../../carry/table/keys.ts';
+import {
+  earlierRunKey,
+  entrySort,
+  type Key,
+  keys,
+  logKey,
+  nameOfKey,
+  shardOf,
+} from '../../carry/table/keys.ts';
 import {
   bucketOf,
   compartmentEntries,
@@ -12,7 +20,6 @@ import {
   type IndexEntry,
   idIndex,
   type KeyRange,
-  shardOf,
   shards,
   sortKeyOf,
 } from './key-range.ts';
@@ -40,7 +47,7 @@ export function indexKeys(
   most = Number.POSITIVE_INFINITY,
 ): Map<string, Key> {
   const found = new Map<string, Key>();
-  const add = (key: Key) => found.set(`${key.pk}\n${key.sk}`, key);
+  const add = (key: Key) => found.set(nameOfKey(key), key);
   const { resourceType: type } = resource;
   if (type === 'AuditEvent') {
     for (const key of auditKeys(project, resource)) add(key);
@@ -179,7 +186,7 @@ const history = '_history';
 /** The index entries by which the history of a type finds its versions, in the order of time. */
 export const historyIndex = {
   key: (project: string, { type, id, lastUpdated, versionId }: VersionAt): Key =>
-    keys.index(project, type, history, String(shardOf(id)), `${lastUpdated}#${id}#${versionId}`),
+    keys.index(project, type, history, String(shardOf(id, shards)), `${lastUpdated}#${id}#${versionId}`),
   parse(sk: string): Omit<VersionAt, 'type'> {
     const [lastUpdated = '', id = '', versionId = ''] = sk.split('#');
     return { lastUpdated, id, versionId };

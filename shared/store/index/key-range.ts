@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isAdministrative, type Resource } from '../../base/resource.ts';
+import { isAdministrative, type Resource, referenceOf } from '../../base/resource.ts';
 import { isAmong, type SortKeys } from '../../carry/table/pages.ts';
 import { eachPart } from './value.ts';
 
@@ -91,10 +91,6 @@ export function nearHash(text: string): string {
 /** Values that grow with time would all be written to one partition: spread over this many. */
 export const shards = 4;
 
-export function shardOf(id: string): number {
-  return createHash('sha256').update(id).digest().readUInt32BE(0) % shards;
-}
-
 /** The Patients that a resource refers to in whatever element, and a Patient itself; as references. */
 export function patientsOf(resource: Resource): Set<string> {
   const found = new Set<string>();
@@ -110,7 +106,7 @@ export function patientsOf(resource: Resource): Set<string> {
 
 /** A Patient is in its own compartment, and found there by its id: it has no item for that. */
 export function compartmentEntries(resource: Resource): IndexEntry[] {
-  const own = `${resource.resourceType}/${resource.id}`;
+  const own = referenceOf(resource);
   return [...patientsOf(resource)]
     .filter((patient) => patient !== own)
     .map((patient) => compartmentEntry(patient, resource));

@@ -1,5 +1,6 @@
 import { numberOf } from '../../base/json.ts';
 import { invalidField } from '../../base/refusal.ts';
+import { shardOf } from '../../carry/table/keys.ts';
 import {
   type ConditionRequest,
   type Interval,
@@ -9,7 +10,7 @@ import {
   requireModifier,
   type SearchedInterval,
 } from './condition.ts';
-import { type BucketRange, shardOf, shards } from './key-range.ts';
+import { type BucketRange, shards } from './key-range.ts';
 import { modifiers, type SearchParameter } from './registry.ts';
 import { fieldOf, listOf, remembered, splitValue, textOf, unescapeValue, type Value } from './value.ts';
 
@@ -34,7 +35,7 @@ function orderedKind(
   );
   return {
     entries(values, id) {
-      const shard = shardOf(id);
+      const shard = shardOf(id, shards);
       return values
         .flatMap(intervalsOf)
         .flatMap((interval) => [

@@ -98,7 +98,7 @@ export function parseToken(text: string): SearchedToken {
  * Identifiers too: a medical record number that differs by case only is another patient's.
  */
 export function tokenMatcher(searched: readonly SearchedToken[]): (token: TokenValue) => boolean {
-  const byValue = Map.groupBy(searched, ({ value }) => value?.toLowerCase() ?? anyValue);
+  const byValue = groupedByValue(searched);
   return (token) => {
     const same = byValue.get(token.value?.toLowerCase() ?? anyValue) ?? [];
     const any = byValue.get(anyValue) ?? [];
@@ -110,14 +110,14 @@ const anyValue = '';
 
 /** How many of the searched a token is compared with: those without a value, and those of its value. */
 export function mostMatched(searched: readonly SearchedToken[]): number {
-  const counts = new Map<string, number>();
-  for (const { value } of searched) {
-    const name = value?.toLowerCase() ?? anyValue;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  const any = counts.get(anyValue) ?? 0;
-  counts.delete(anyValue);
-  return any + Math.max(1, ...counts.values());
+  const byValue = groupedByValue(searched);
+  const any = byValue.get(anyValue)?.length ?? 0;
+  byValue.delete(anyValue);
+  return any + Math.max(1, ...[...byValue.values()].map(({ length }) => length));
+}
+
+function groupedByValue(searched: readonly SearchedToken[]): Map<string, SearchedToken[]> {
+  return Map.groupBy(searched, ({ value }) => value?.toLowerCase() ?? anyValue);
 }
 
 function isMatched(token: TokenValue, { system, value }: SearchedToken): boolean {

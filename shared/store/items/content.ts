@@ -44,11 +44,6 @@ export function unpackText(content: unknown): string {
   throw new Error('The content of an item is missing');
 }
 
-/** A list in pieces of so many. */
-export function inChunks<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
-}
-
 /** Whose parts: one version of a resource, or a text beside another item. */
 export interface PartsOwner {
   type: string;

@@ -1,14 +1,14 @@
-import { inParallel } from '../../base/in-parallel.ts';
+import { inChunks, inParallel } from '../../base/in-parallel.ts';
 import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { isKey, type Key, keys, parseHead } from '../../carry/table/keys.ts';
+import { isKey, type Key, keys, nameOfKey, parseHead } from '../../carry/table/keys.ts';
 import { readItem, type Table } from '../../carry/table/table.ts';
 import { type Action, untilWritten } from '../../carry/table/transact.ts';
 import { indexKeys, indexVersion, retiredKeys } from '../index/index-items.ts';
 import { isResourceType } from '../index/registry.ts';
 import { indexItems } from './change.ts';
-import { inChunks, inlineResource, openState } from './content.ts';
+import { inlineResource, openState } from './content.ts';
 
 /** The table is scanned in so many parts, each by one worker at a time. */
 const segments = 8;
@@ -144,7 +144,7 @@ async function reindexHead(table: Table, key: Key): Promise<number> {
   const target = parseHead(key);
   if (!target || !isResourceType(target.type)) return 0;
   return untilWritten(async () => {
-    const head = (await table.read([key])).get(key);
+    const head = await readItem(table, key);
     const wrong = await wrongItems(table, target.project, head);
     const isSame = { name: 'head', check: key, if: 'versionId = :v', values: { ':v': head?.versionId } };
     for (const some of inChunks(wrong, mostBeside)) await table.transact([isSame, ...some]);
@@ -164,9 +164,8 @@ async function wrongItems(table: Table, project: string, head: Item | undefined)
     // One that would outlive what it leads to is as good as missing.
     return !there || (item.ttl !== undefined && there.ttl === undefined);
   });
-  const nameOf = ({ pk, sk }: Key) => `${pk}\n${sk}`;
-  const kept = new Set(leading.map(nameOf));
-  const left = new Map(retired.filter((key) => found.get(key)).map((key) => [nameOf(key), key]));
+  const kept = new Set(leading.map(nameOfKey));
+  const left = new Map(retired.filter((key) => found.get(key)).map((key) => [nameOfKey(key), key]));
   return [
     ...missing.map((put) => ({ name: 'index', put })),
     ...[...left].flatMap(([name, remove]) => (kept.has(name) ? [] : { name: 'retired index', remove })),

@@ -1,18 +1,18 @@
 import { type InferInput, object, optional, string } from 'valibot';
-import { inParallel } from '../../base/in-parallel.ts';
+import { inChunks, inParallel } from '../../base/in-parallel.ts';
 import type { Resource } from '../../base/resource.ts';
 import { messageBody } from '../../base/schema.ts';
 import { errorName } from '../../base/values.ts';
 import type { Services } from '../../carry/services.ts';
 import type { Item } from '../../carry/table/item.ts';
-import { type Key, keys, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
+import { type Key, keys, nameOfKey, pendingPartitions, versionPrefix } from '../../carry/table/keys.ts';
 import { readAll, readPages } from '../../carry/table/pages.ts';
-import type { Table } from '../../carry/table/table.ts';
+import { readItem, type Table } from '../../carry/table/table.ts';
 import { ConditionFailed } from '../../carry/table/transact.ts';
 import { versionName } from '../fhir/stored-resource.ts';
 import { historyIndex, indexKeys } from '../index/index-items.ts';
 import { pendingItem } from './change.ts';
-import { inChunks, MissingPart, openState } from './content.ts';
+import { MissingPart, openState } from './content.ts';
 import { getVersion, newState, type ResourceKey } from './versions.ts';
 
 /** Longer than any request lives: a note older than this is of a write that was cut off. */
@@ -41,7 +41,7 @@ export function upkeepOf(before: Item | undefined, after: Item | undefined): Upk
 export async function keepIndex(store: Store, { after, before, ...target }: Upkeep): Promise<void> {
   const { project, type, id } = target;
   const key = before && keys.version(project, type, id, before);
-  const version = key && (await store.table.read([key])).get(key);
+  const version = key && (await readItem(store.table, key));
   await removeStale(store, target, after.versionId, await keysOfStates(store.table, project, [version]));
 }
 
@@ -76,9 +76,9 @@ async function staleAreGone(
   const seen = all.flatMap((key) => found.get(key) ?? []);
   const notes = await readAll(table, own.pk, { prefix: `${project}#${type}#${id}#` });
   if (notes.some(({ sk, atMs }) => sk !== own.sk && Number(atMs) > now() - cutOffMs)) return false;
-  const headKey = keys.resource(project, type, id);
-  const live = await keysOfStates(table, project, [(await table.read([headKey])).get(headKey)]);
-  const stale = seen.filter((item) => !live.has(`${item.pk}\n${item.sk}`));
+  const head = await readItem(table, keys.resource(project, type, id));
+  const live = await keysOfStates(table, project, [head]);
+  const stale = seen.filter((item) => !live.has(nameOfKey(item)));
   await removeUnchanged(table, stale);
   return true;
 }
@@ -167,8 +167,7 @@ async function sweepOne(store: Store, note: Item): Promise<void> {
   const versionId = String(note.versionId);
   const { written, previous } = await findVersions(table, target, versionId);
   const candidates = await keysOfStates(table, project, [written, previous]);
-  const headKey = keys.resource(project, type, id);
-  const head = (await table.read([headKey])).get(headKey);
+  const head = await readItem(table, keys.resource(project, type, id));
   const isUndone = !head || !(await getVersion(table, head, versionId));
   const { pk, sk } = note;
   if (!(await staleAreGone(store, target, { pk, sk }, candidates))) {

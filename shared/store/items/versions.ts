@@ -1,3 +1,4 @@
+import { inChunks } from '../../base/in-parallel.ts';
 import type { Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
@@ -5,7 +6,7 @@ import { isSortKey, type Key, keys, parseHead, versionPrefix } from '../../carry
 import { readPages } from '../../carry/table/pages.ts';
 import type { Table } from '../../carry/table/table.ts';
 import { isResourceType } from '../index/registry.ts';
-import { inChunks, isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
+import { isStanding, type OpenedResource, openState, type ProjectTable } from './content.ts';
 
 /** One resource of a Project. */
 export interface ResourceKey {

@@ -1,3 +1,4 @@
+import { inChunks } from '../../base/in-parallel.ts';
 import { invalidField, Refusal } from '../../base/refusal.ts';
 import { isAdministrative, parseReference, type Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
@@ -6,7 +7,6 @@ import { indexedId, type KeyRange } from '../index/key-range.ts';
 import { referencesOf } from '../index/reference.ts';
 import { lastUpdatedOf, parametersOf } from '../index/registry.ts';
 import { valuesOf } from '../index/value.ts';
-import { inChunks } from '../items/content.ts';
 import { type PositionedValue, readCursor, takePage, writeCursor } from '../items/page.ts';
 import { countEntries, fewIdsIn, idsBeingWritten, sortKeysIn } from '../items/read-ranges.ts';
 import { batch, headsInTurn } from '../items/versions.ts';

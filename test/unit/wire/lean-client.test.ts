@@ -16,16 +16,17 @@ const exchanger = {
   close: () => undefined,
 };
 
-const lambda = leanClient(
-  'lambda',
-  exchanger,
-  (options) =>
-    new LambdaClient({
+class ClientOfTest extends LambdaClient {
+  constructor(options: object) {
+    super({
       region: 'eu-central-1',
       credentials: { accessKeyId: 'AKID', secretAccessKey: 'secret', sessionToken: 'session' },
       ...options,
-    }),
-);
+    });
+  }
+}
+
+const lambda = leanClient('lambda', ClientOfTest, exchanger, { maxAttempts: 3, endpoint: undefined });
 
 function invoke(name: string) {
   return lambda.send(

@@ -1,6 +1,7 @@
 import type { Resource } from '../../../base/resource.ts';
 import type { ExecuteServices } from '../../../bots/run/services.ts';
 import { keys } from '../../../carry/table/keys.ts';
+import { readItem } from '../../../carry/table/table.ts';
 import type { Purpose, Queue } from '../../../carry/work/queue.ts';
 import type { Actor } from '../../../identity/gate/actor.ts';
 import { visible } from '../../../identity/policies/access.ts';
@@ -71,8 +72,7 @@ export async function seenByAuthor(
   current: Resource,
 ): Promise<Resource | undefined> {
   const { project, type, id } = delivery;
-  const key = keys.resource(project, type, id);
-  const head = (await table.read([key])).get(key);
+  const head = await readItem(table, keys.resource(project, type, id));
   const isCurrent = head?.versionId === current.meta.versionId;
   const standing = head && !isCurrent ? await standingState(table, head) : undefined;
   const searched = subscription.filters.flatMap(({ parameters }) => parameters);

@@ -13,6 +13,7 @@ import {
 } from '../../../carry/address-guard/guarded-request.ts';
 import type { Item } from '../../../carry/table/item.ts';
 import { keys } from '../../../carry/table/keys.ts';
+import { readItem } from '../../../carry/table/table.ts';
 import { nameOfParts } from '../change.ts';
 import type { RecordDelivery } from '../delivery.ts';
 import { openCredentials } from '../secrets.ts';
@@ -71,8 +72,7 @@ async function headersOf(
   body: Buffer,
 ): Promise<Record<string, string>> {
   const { project, subscriptionId, deliveryId } = delivery;
-  const key = keys.subscriptionSecrets(project, subscriptionId);
-  const sealed = (await services.table.read([key])).get(key);
+  const sealed = await readItem(services.table, keys.subscriptionSecrets(project, subscriptionId));
   const { headers, secrets } = await openCredentials(services, { project, subscriptionId }, sealed);
   const seconds = Math.floor(services.now() / 1000);
   const sign = (secret: string, before = '') =>
