@@ -19,7 +19,7 @@ import { targetsOf } from '../../store/fhir/structures.ts';
 import { compartmentRanges } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
 import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
-import { escapeValue, valuesOf } from '../../store/index/value.ts';
+import { escapeValue, remembered, valuesOf } from '../../store/index/value.ts';
 import { batch, headsInTurn } from '../../store/items/versions.ts';
 import { createFilter } from '../../store/search/filter.ts';
 import { findHits, sourcesOf } from '../../store/search/find-hits.ts';
@@ -210,6 +210,7 @@ interface Judged {
 export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): SearchReader {
   const untold = actor.budget.untold();
   const judge = judgeOf(actor, untold);
+  const isHidden = hiddenFrom(actor);
   return {
     ...{ table, untold },
     project: actor.project,
@@ -217,8 +218,8 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Sear
     maySee: async (resource) => (await hiddenFields(judge, 'search', resource)) !== undefined,
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
     seesAll: (type) => seesAll(actor, 'search', type),
-    narrow: (type) => narrow(actor, type),
-    hasToldIndex: (type, by) => hasToldIndex(actor, type, by),
+    narrow: (type) => narrow(actor, type, isHidden),
+    hasToldIndex: (type, by) => hasToldIndex(type, by, isHidden),
   };
 }
 
@@ -239,20 +240,33 @@ function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): vo
   }
 }
 
+/** Whether a search of a type by a parameter may look at what is hidden from the actor. */
+type IsHidden = (type: string, by: SearchParameter) => boolean;
+
+/** Policies may have thousands of rules: it is worked out once of each. */
+function hiddenFrom(actor: Actor): IsHidden {
+  const known = new Map<string, (by: SearchParameter) => boolean>();
+  return (type, by) => {
+    const ofType = known.get(type) ?? remembered((one) => mayLookAtHidden(actor, type, one));
+    known.set(type, ofType);
+    return ofType(by);
+  };
+}
+
 /** Whether what shares the items of the parameter's index is told: their keys say of what else the value is. */
-function hasToldIndex(actor: Actor, type: string, { index, within }: SearchParameter): boolean {
+function hasToldIndex(type: string, { index, within }: SearchParameter, isHidden: IsHidden): boolean {
   const owners = within ? [...parametersOf(type).values()].filter((one) => one.index === index) : [];
-  return !owners.some((one) => !one.within && mayLookAtHidden(actor, type, one));
+  return !owners.some((one) => !one.within && isHidden(type, one));
 }
 
 /**
  * Where all is that the rules allow: a patient's own search must not look through everybody's.
  * @returns undefined when a rule allows what no index leads to
  */
-function narrow(actor: Actor, type: string): SearchSource | undefined {
+function narrow(actor: Actor, type: string, isHidden: IsHidden): SearchSource | undefined {
   const rules = searchRules(actor, type);
   if (rules === 'all') return undefined;
-  const sources = rules.map((rule) => sourceOf(actor, rule, type));
+  const sources = rules.map((rule) => sourceOf(rule, type, isHidden));
   if (!sources.every((source) => source !== undefined)) return undefined;
   return {
     name: 'rules',
@@ -266,9 +280,9 @@ function narrow(actor: Actor, type: string): SearchSource | undefined {
  * nothing: the order of the hits, and the cursor, are those of what it holds.
  */
 function sourceOf(
-  actor: Actor,
   { compartment, criteria }: Rule,
   type: string,
+  isHidden: IsHidden,
 ): Pick<SearchSource, 'keyRanges' | 'rank'> | undefined {
   if (compartment !== undefined && !isAdministrative(type)) {
     return { keyRanges: compartmentRanges(compartment, type), rank: 3 };
@@ -276,7 +290,7 @@ function sourceOf(
   if (criteria === undefined) return undefined;
   const filters = criteriaFilters(criteria, type);
   if (filters.length === 0) return { keyRanges: [], rank: 0 };
-  const isTold = (by: SearchParameter) => !mayLookAtHidden(actor, type, by) && hasToldIndex(actor, type, by);
+  const isTold = (by: SearchParameter) => !isHidden(type, by) && hasToldIndex(type, by, isHidden);
   const [best] = sourcesOf(filters.filter(({ parameters }) => parameters.every(isTold)));
   const isOfPatient = filters.some(({ references }) =>
     references?.every((one) => one.startsWith('Patient/')),
