@@ -62,6 +62,8 @@ export interface Search extends TypeTable {
    * @throws {Refusal} too-costly, saying which parameter to add
    */
   spend(reads: number): void;
+  /** Whether it was refused by that. */
+  readonly hasReadAll: boolean;
   /** Whether each resource is judged before the caller sees it, or what of it. */
   isJudged: boolean;
   /** Before a resource that the caller sees is compared: what that costs. @throws {Refusal} too-costly */
@@ -92,6 +94,9 @@ export function newSearch(
   const table = isJudged ? drawingOn(reader.table, (own) => reader.untold ?? own.untold()) : reader.table;
   return {
     ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count, isJudged },
+    get hasReadAll() {
+      return left < 0;
+    },
     spend(some) {
       left -= some;
       if (left < 0) throw tooCostly({ type, filters }, `would read more than ${reads} resources of ${type}`);

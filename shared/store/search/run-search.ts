@@ -57,13 +57,13 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
     const total = await countHits(search);
     return { resources: [], bytes: 0, next: undefined, offset: 0, before: 0, size: 0, total };
   }
-  const pageBy = (by?: SearchSource, isAgain = false) => {
-    const own = isAgain ? newSearch(reader, type, filters, { sort, count }) : search;
+  const pageBy = (own: Search, by?: SearchSource) => {
     const hits = positioned(findHits(own, from?.position, by));
     return takePage(hits, { count, offset: request.offset, sizeOf: ({ bytes }) => bytes });
   };
   const isFirst = search.isJudged && sort.length === 0 && !from && type !== 'AuditEvent';
-  const { values, next, offset } = await byAny(isFirst ? sourcesFor(search) : [], pageBy);
+  const again = () => newSearch(reader, type, filters, { count, lookUps: 0 });
+  const { values, next, offset } = await byAny(search, isFirst ? sourcesFor(search) : [], pageBy, again);
   const known = from || next || before > 0 ? undefined : values.length;
   return {
     resources: values.map(({ resource }) => resource),
@@ -76,15 +76,16 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
 
 /** Each source is tried alone: that one has too many candidates is known when they have been read. */
 async function byAny<T>(
+  search: Search,
   [by, ...others]: readonly SearchSource[],
-  pageBy: (by?: SearchSource, isAgain?: boolean) => Promise<T>,
-  isAgain = false,
+  pageBy: (search: Search, by?: SearchSource) => Promise<T>,
+  again: () => Search,
 ): Promise<T> {
   try {
-    return await pageBy(by, isAgain);
+    return await pageBy(search, by);
   } catch (error) {
-    if (others.length === 0 || !(error instanceof Refusal && error.kind === 'too-costly')) throw error;
-    return byAny(others, pageBy, true);
+    if (others.length === 0 || !search.hasReadAll) throw error;
+    return byAny(again(), others, pageBy, again);
   }
 }
 
