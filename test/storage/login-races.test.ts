@@ -715,6 +715,25 @@ describe('who has begun very many logins', () => {
     expect(await idsOf()).toEqual(new Set([session.loginId, ...begun]));
   });
 
+  test('ends what comes of one though nothing leads to that any more', async () => {
+    let session = await signedIn();
+    let isDone = false;
+    const changeTwice = async () => {
+      if (isDone) return;
+      isDone = true;
+      for (let n = 0; n < 2; n += 1) {
+        const { login } = await switchProject(services, session, { codeChallenge });
+        const earlier = session.loginId;
+        session = await chosen(login);
+        // As who makes room for another one removes it.
+        const { pk, sk } = keys.userLogin(userId, earlier);
+        await services.table.transact([{ name: 'session', remove: { pk, sk } }]);
+      }
+    };
+    await endLogins(beforeWrites(changeTwice), userId);
+    expect([isDone, await idsOf()]).toEqual([true, new Set()]);
+  });
+
   test('ends them all, whatever a request may cost', async () => {
     await Promise.all(Array.from({ length: 60 }, openLogin));
     const table = meteredTable(services.table, newBudget(10));

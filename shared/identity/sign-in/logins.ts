@@ -167,20 +167,27 @@ export async function endLogin(table: Table, loginId: string): Promise<boolean> 
 /**
  * Ends all logins of a person but the one to keep, once none begins with their password any more. Until the last has
  * ended another may come of it, by a change of the Project: it is looked again until there is none, which who makes such
- * changes delays only while they are faster every time. What comes of the one to keep, or of an issuer meanwhile, stays.
+ * changes delays only while they are faster every time. Who signs in anew meanwhile stays, and what comes of that or of the
+ * one to keep; one of which it is not known what it came of does not.
  */
 export async function endLogins(services: Services, userId: string, keep?: string): Promise<void> {
-  const ended = new Set<string>();
+  const stays = new Set(keep === undefined ? [] : [keep]);
+  const isOver = (login: Login) => isStanding(login) && !stays.has(idOfLogin(login));
+  const read = async () => readLogins(services, await mirrorsOf(services, userId));
+  const first = await read();
+  const before = new Set(first.map(idOfLogin));
+  await endAll(services, first.filter(isOver));
   for (;;) {
-    const all = await readLogins(services, await mirrorsOf(services, userId));
-    const isFound = (login: Login) => ended.size === 0 || ended.has(login.replaces?.loginId ?? '');
-    const more = all.filter((login) => {
-      const id = idOfLogin(login);
-      return id !== keep && !ended.has(id) && isFound(login);
-    });
+    const all = await read();
+    const later = all.filter((login) => !before.has(idOfLogin(login)));
+    for (let size = -1; size < stays.size; ) {
+      size = stays.size;
+      for (const login of later)
+        if (!login.replaces || stays.has(login.replaces.loginId)) stays.add(idOfLogin(login));
+    }
+    const more = all.filter(isOver);
     if (more.length === 0) return;
-    await endAll(services, more.filter(isStanding));
-    for (const login of more) ended.add(idOfLogin(login));
+    await endAll(services, more);
   }
 }
 
