@@ -412,6 +412,9 @@ test('where one condition leads to too many that one may not see, another one is
     searchResources(stage.services, caller, { type: 'Patient', query: new URLSearchParams(query) });
   const { entry } = await found(`name=crowd&birthdate=${birthDate}`);
   expect(entry?.map(({ resource }) => resource && 'id' in resource && resource.id)).toEqual(['crowded']);
+  // Trying again costs nothing more: it would tell of the crowd.
+  const alone = await costOf(`_id=crowded&birthdate=${birthDate}`);
+  expect(await costOf(`name=crowd&birthdate=${birthDate}`)).toEqual(alone);
   await expect(found('name=crowd')).rejects.toMatchObject({ kind: 'too-costly' });
 });
 

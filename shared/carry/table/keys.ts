@@ -332,7 +332,7 @@ function hash(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** By what a thing is called, always the same: which of so many partitions it is in. */
+/** Which of so many partitions holds what has this name; always the same one. */
 export function shardOf(text: string, shards: number): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) % shards;
 }

@@ -167,8 +167,8 @@ export async function endLogin(table: Table, loginId: string): Promise<boolean> 
 /**
  * Ends all logins of a person but the one to keep, once none begins with their password any more. Until the last has
  * ended another may come of it, by a change of the Project: it is looked again until there is none, which who makes such
- * changes delays only while they are faster every time. Who signs in anew meanwhile stays, and what comes of that or of the
- * one to keep; one of which it is not known what it came of does not.
+ * changes delays only while they are faster every time. A sign-in that begins meanwhile stays, and so do logins that replace
+ * it or the one to keep. A login that replaces an unknown one ends.
  */
 export async function endLogins(services: Services, userId: string, keep?: string): Promise<void> {
   const stays = new Set(keep === undefined ? [] : [keep]);

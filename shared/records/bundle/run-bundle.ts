@@ -144,13 +144,13 @@ async function batch(
   const made = new Map<string, string>();
   const room = answerRoom();
   const { waves, circular } = inWaves(entries);
-  for (const [entry, refusal] of circular) answered.set(entry, refused(refusal));
+  for (const [entry, refusal] of circular) answered.set(entry, room.fit(entry, refused(refusal)));
   for (const wave of waves) {
     // What a wave makes is for the next: in one, nobody refers to another.
     const known = new Map(made);
     await inParallel(wave, atOnce, async (entry) => {
       if (services.now() >= untilMs) {
-        answered.set(entry, refused(new Refusal('unavailable', tooLate)));
+        answered.set(entry, room.fit(entry, refused(new Refusal('unavailable', tooLate))));
         return;
       }
       const isUnread = !entry.write && room.isFull;
@@ -209,7 +209,7 @@ function answerRoom() {
       if (left >= 0) left -= jsonBytes(answer);
       if (left >= 0) return answer;
       if (!write) return refused(new Refusal('too-large', 'The answer of the Bundle is too long'));
-      // What became of it stays; what a refused write is told can be as long as a resource, and stands in both.
+      // Its status stays. The outcome of a refused write can be as long as a resource.
       const { resource: _left, response: { outcome: _said, ...response } = { status: '' }, ...rest } = answer;
       return { ...rest, response };
     },

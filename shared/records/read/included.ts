@@ -243,7 +243,7 @@ function requireLinksSearchable(actor: Actor, links: SearchRequest['links']): vo
 /** Whether a search of a type by a parameter may look at what is hidden from the actor. */
 type IsHidden = (type: string, by: SearchParameter) => boolean;
 
-/** Policies may have thousands of rules: it is worked out once of each. */
+/** Worked out once for each parameter: policies may have thousands of rules. */
 function hiddenFrom(actor: Actor): IsHidden {
   const known = new Map<string, (by: SearchParameter) => boolean>();
   return (type, by) => {
@@ -253,7 +253,10 @@ function hiddenFrom(actor: Actor): IsHidden {
   };
 }
 
-/** Whether what shares the items of the parameter's index is told: their keys say of what else the value is. */
+/**
+ * Whether the index of a parameter may order hits. One that names or addresses share has keys that say in which parts a word
+ * stands: not where one of these is hidden.
+ */
 function hasToldIndex(type: string, { index, within }: SearchParameter, isHidden: IsHidden): boolean {
   const owners = within ? [...parametersOf(type).values()].filter((one) => one.index === index) : [];
   return !owners.some((one) => !one.within && isHidden(type, one));
@@ -295,6 +298,6 @@ function sourceOf(
   const isOfPatient = filters.some(({ references }) =>
     references?.every((one) => one.startsWith('Patient/')),
   );
-  // What a ward may see is much: a value that the caller asks for promises less.
+  // A rule usually allows many resources, but for those of one patient: a value that the caller asks for leads to fewer.
   return best && best.rank > 1 && !isOfPatient ? { ...best, rank: Math.max(best.rank, 6) } : best;
 }

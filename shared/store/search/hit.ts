@@ -62,7 +62,7 @@ export interface Search extends TypeTable {
    * @throws {Refusal} too-costly, saying which parameter to add
    */
   spend(reads: number): void;
-  /** Whether it was refused by that. */
+  /** Whether `spend` has refused one. */
   readonly hasReadAll: boolean;
   /** Whether each resource is judged before the caller sees it, or what of it. */
   isJudged: boolean;

@@ -74,7 +74,7 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
   };
 }
 
-/** Each source is tried alone: that one has too many candidates is known when they have been read. */
+/** Takes the page from the first source that does not lead to more resources than a search may open. */
 async function byAny<T>(
   search: Search,
   [by, ...others]: readonly SearchSource[],
