@@ -418,6 +418,20 @@ test('where one condition leads to too many that one may not see, another one is
   await expect(found('name=crowd')).rejects.toMatchObject({ kind: 'too-costly' });
 });
 
+test('rules that lead to too many places are asked of each resource instead', async () => {
+  await newResource(stage, caller.project, { resourceType: 'Encounter', id: 'ruled', ...encounter });
+  const absent = Array.from({ length: 20 }, (_, nth) =>
+    Array.from({ length: 100 }, (_, n) => `absent${nth}-${n}`),
+  );
+  const criteria = [['ruled'], ...absent].map((ids) => `Encounter?_id=${ids}`);
+  await setPolicy(criteria.map((one) => ({ resourceType: 'Encounter', criteria: one })));
+  const { entry } = await searchResources(stage.services, caller, {
+    type: 'Encounter',
+    query: new URLSearchParams(),
+  });
+  expect(entry?.map(({ resource }) => resource && 'id' in resource && resource.id)).toEqual(['ruled']);
+});
+
 test('where a search in an order begins does not tell of what one may not see', async () => {
   const at = (start: string, end = start) => ({ location: { display: 'x' }, period: { start, end } });
   const newEncounter = (id: string, code: string, location: object[]) =>

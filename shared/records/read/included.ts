@@ -16,7 +16,7 @@ import {
 } from '../../identity/policies/access.ts';
 import type { Interaction, Rule } from '../../identity/policies/parse-policy.ts';
 import { targetsOf } from '../../store/fhir/structures.ts';
-import { compartmentRanges } from '../../store/index/key-range.ts';
+import { compartmentRanges, type KeyRange } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
 import { isResourceType, parametersOf, type SearchParameter } from '../../store/index/registry.ts';
 import { escapeValue, remembered, valuesOf } from '../../store/index/value.ts';
@@ -262,31 +262,34 @@ function hasToldIndex(type: string, { index, within }: SearchParameter, isHidden
   return !owners.some((one) => !one.within && isHidden(type, one));
 }
 
+/** Rules that lead to more places of the index are no way of a search: to ask for each costs more than to read the type. */
+const mostRuleRanges = 2000;
+
 /**
  * Where all is that the rules allow: a patient's own search must not look through everybody's.
- * @returns undefined when a rule allows what no index leads to
+ * @returns undefined when a rule allows what no index leads to, or the rules lead to too many places
  */
 function narrow(actor: Actor, type: string, isHidden: IsHidden): SearchSource | undefined {
   const rules = searchRules(actor, type);
   if (rules === 'all') return undefined;
-  const sources = rules.map((rule) => sourceOf(rule, type, isHidden));
-  if (!sources.every((source) => source !== undefined)) return undefined;
-  return {
-    name: 'rules',
-    keyRanges: sources.flatMap(({ keyRanges }) => keyRanges),
-    rank: Math.max(0, ...sources.map(({ rank }) => rank)),
-  };
+  const keyRanges: KeyRange[] = [];
+  let rank = 0;
+  for (const rule of rules) {
+    const source = sourceOf(rule, type, isHidden);
+    if (!source || keyRanges.length + source.keyRanges.length > mostRuleRanges) return undefined;
+    keyRanges.push(...source.keyRanges);
+    rank = Math.max(rank, source.rank);
+  }
+  return { name: 'rules', keyRanges, rank };
 }
+
+type RuleSource = Pick<SearchSource, 'keyRanges' | 'rank'>;
 
 /**
  * A rule that can match nothing is nowhere; one without an index is anywhere. What is hidden from the actor leads to
  * nothing: the order of the hits, and the cursor, are those of what it holds.
  */
-function sourceOf(
-  { compartment, criteria }: Rule,
-  type: string,
-  isHidden: IsHidden,
-): Pick<SearchSource, 'keyRanges' | 'rank'> | undefined {
+function sourceOf({ compartment, criteria }: Rule, type: string, isHidden: IsHidden): RuleSource | undefined {
   if (compartment !== undefined && !isAdministrative(type)) {
     return { keyRanges: compartmentRanges(compartment, type), rank: 3 };
   }

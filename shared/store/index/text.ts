@@ -39,13 +39,13 @@ export const stringKind: ParameterKind = {
     const texts = values.map(unescapeValue);
     // What lies within a name is indexed with it, word by word.
     const hasParts = parameter.paths.some(hasWords) || parameter.within === true;
-    const words = texts.map((text) => (hasParts ? wordsOf(text).length : 1));
-    if (words.some((count) => count > mostWords)) {
+    const counts = texts.map((text) => (hasParts ? wordsOf(text).length : 1));
+    if (counts.some((count) => count > mostWords)) {
       throw invalidField(name, `A value of ${parameter.code} has more than ${mostWords} words`);
     }
-    const isFound = textMatcher(texts, modifier);
     const normal = texts.map(normaliseText);
-    const isLed = normal.every((text) => (hasParts ? wordsOf(text).length > 0 : text !== ''));
+    const words = normal.map(wordsOf);
+    const isLed = normal.every((text, i) => (hasParts ? words[i]?.length : text));
     const part = parameter.within && partOf(parameter);
     // Items of names that earlier releases wrote do not tell of parts, and may be left over.
     const isNamed = parameter.paths.some(({ type }) => type === 'HumanName');
@@ -55,9 +55,9 @@ export const stringKind: ParameterKind = {
       (!isNamed || /#[fgx]+$/.test(sort)) && whole.some((text) => sort.startsWith(text));
     const isIndexed = modifier !== 'contains' && isLed;
     return {
-      matches: isFound,
+      matches: modifier === 'exact' ? exactMatcher(texts) : textMatcher(normal, words, modifier),
       ranges: isIndexed ? normal.map((text) => rangeOf(text, hasParts, part)) : undefined,
-      alternatives: (modifier === 'contains' ? normal.map(stepsToFind) : words).reduce((a, b) => a + b, 0),
+      alternatives: (modifier === 'contains' ? normal.map(stepsToFind) : counts).reduce((a, b) => a + b, 0),
       ...(modifier === undefined ? { proves } : {}),
     };
   },
@@ -80,20 +80,22 @@ function hasWords({ type }: { type: string }): boolean {
   return type === 'HumanName' || type === 'Address';
 }
 
+/** Whether a value has any of the searched texts as they are. */
+function exactMatcher(searched: readonly string[]): (found: readonly Value[]) => boolean {
+  const exact = new Set(searched);
+  return (found) => textsIn(found).some((text) => exact.has(text));
+}
+
 /**
- * Whether a value has any of the searched texts: as they are (`exact`), anywhere (`contains`), else at its
- * beginning; in a name or address each word at the beginning of one of its words.
+ * Whether a value has any of the searched texts, anywhere (`contains`) or at its beginning; in a name or address each
+ * word at the beginning of one of its words.
+ * @param normal the searched texts, and the words of each
  */
 function textMatcher(
-  searched: readonly string[],
-  modifier: 'exact' | 'contains' | undefined,
+  normal: readonly string[],
+  normalWords: readonly (readonly string[])[],
+  modifier: 'contains' | undefined,
 ): (found: readonly Value[]) => boolean {
-  if (modifier === 'exact') {
-    const exact = new Set(searched);
-    return (found) => textsIn(found).some((text) => exact.has(text));
-  }
-  const normal = searched.map(normaliseText);
-  const normalWords = normal.map(wordsOf);
   const isFound = ({ texts, words }: NormalTexts) => {
     if (modifier === 'contains') return normal.some((part) => texts.some((text) => text.includes(part)));
     if (normal.some((part) => texts.some((text) => text.startsWith(part)))) return true;

@@ -37,12 +37,16 @@ const mostRanges = 16;
 /**
  * All hits in their order, read as they are asked for.
  * @param after the position of the last one seen
- * @param by where they are looked for; a source of the search's own choice when left out
+ * @param given where they can be found, the most promising first; those of the search when left out
  */
-export async function* findHits(search: Search, after?: Position, by?: SearchSource): AsyncGenerator<Hit> {
+export async function* findHits(
+  search: Search,
+  after?: Position,
+  given?: readonly SearchSource[],
+): AsyncGenerator<Hit> {
   const { type, sort } = search;
   if (type === 'AuditEvent') return yield* findEntries(search, after);
-  const sources = by ? [by] : sourcesFor(search);
+  const sources = given ?? sourcesFor(search);
   const [key] = sort;
   if (key) return yield* inOrder(search, key, sources, after);
   if (after !== undefined && after.by !== 'turn') return yield* list(search, after);

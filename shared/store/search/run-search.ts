@@ -57,13 +57,18 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
     const total = await countHits(search);
     return { resources: [], bytes: 0, next: undefined, offset: 0, before: 0, size: 0, total };
   }
-  const pageBy = (own: Search, by?: SearchSource) => {
-    const hits = positioned(findHits(own, from?.position, by));
+  const pageBy = (own: Search, sources?: readonly SearchSource[]) => {
+    const hits = positioned(findHits(own, from?.position, sources));
     return takePage(hits, { count, offset: request.offset, sizeOf: ({ bytes }) => bytes });
   };
   const isFirst = search.isJudged && sort.length === 0 && !from && type !== 'AuditEvent';
   const again = () => newSearch(reader, type, filters, { count, lookUps: 0 });
-  const { values, next, offset } = await byAny(search, isFirst ? sourcesFor(search) : [], pageBy, again);
+  const { values, next, offset } = await byAny(
+    search,
+    isFirst ? sourcesFor(search) : undefined,
+    pageBy,
+    again,
+  );
   const known = from || next || before > 0 ? undefined : values.length;
   return {
     resources: values.map(({ resource }) => resource),
@@ -77,12 +82,13 @@ export async function runSearch(reader: SearchReader, request: SearchRequest): P
 /** Takes the page from the first source that does not lead to more resources than a search may open. */
 async function byAny<T>(
   search: Search,
-  [by, ...others]: readonly SearchSource[],
-  pageBy: (search: Search, by?: SearchSource) => Promise<T>,
+  sources: readonly SearchSource[] | undefined,
+  pageBy: (search: Search, sources?: readonly SearchSource[]) => Promise<T>,
   again: () => Search,
 ): Promise<T> {
+  const others = sources?.slice(1) ?? [];
   try {
-    return await pageBy(search, by);
+    return await pageBy(search, sources?.slice(0, 1));
   } catch (error) {
     if (others.length === 0 || !search.hasReadAll) throw error;
     return byAny(again(), others, pageBy, again);
