@@ -392,14 +392,7 @@ test('where one condition leads to too many that one may not see, another one is
   const { project } = caller;
   const birthDate = '1913-02-02';
   const name = [{ family: 'Crowd' }];
-  const many = Array.from({ length: 2001 }, (_, n) => {
-    const meta = { versionId: `v${n}`, lastUpdated: new Date(stage.services.now()).toISOString(), project };
-    const resource = { resourceType: 'Patient', id: `crowd${n}`, meta, name, gender: 'unknown' };
-    const { head, state, index } = createChange(project, resource);
-    const action = head(false);
-    return [...('put' in action ? [action.put] : []), ...state, ...index];
-  });
-  await stage.services.table.write(many.flat());
+  await crowd(2500, 'crowd', { name, gender: 'unknown' });
   await newResource(stage, project, {
     resourceType: 'Patient',
     id: 'crowded',
@@ -430,6 +423,63 @@ test('rules that lead to too many places are asked of each resource instead', as
     query: new URLSearchParams(),
   });
   expect(entry?.map(({ resource }) => resource && 'id' in resource && resource.id)).toEqual(['ruled']);
+});
+
+/** Patients of nobody else that a Project has, written at once. */
+async function crowd(count: number, name: string, fields: object): Promise<void> {
+  const { project } = caller;
+  const records = Array.from({ length: count }, (_, n) => {
+    const meta = { versionId: `v${n}`, lastUpdated: new Date(stage.services.now()).toISOString(), project };
+    const { head, state, index } = createChange(project, {
+      ...{ resourceType: 'Patient', id: `${name}${n}`, meta },
+      ...fields,
+    });
+    const action = head(false);
+    return [...('put' in action ? [action.put] : []), ...state, ...index];
+  });
+  await stage.services.table.write(records.flat());
+}
+
+describe('whoever comes up to a bound with records of their own learns of no one more', () => {
+  const [own, guess] = ['1912-03-03', '1957-03-14'];
+  const answerTo = async (query: string) => {
+    const { entry = [], total } = await searchResources(stage.services, caller, {
+      ...{ type: 'Patient', query: new URLSearchParams(query) },
+    });
+    return { found: entry.length, total };
+  };
+  const male = { resourceType: 'Patient', criteria: 'Patient?gender:not=unknown' };
+
+  beforeAll(async () => {
+    // As many as are opened on average: by an exact bound the next one is always too many.
+    await crowd(2000, 'own', { birthDate: own, gender: 'unknown' });
+    await newResource(stage, caller.project, {
+      ...{ resourceType: 'Patient', id: 'guessed', gender: 'unknown', birthDate: guess },
+    });
+  });
+
+  test.each(['', '&_sort=_id'])('for it is another each time: birthdate=…%s', async (control) => {
+    await setPolicy([male]);
+    const answers = new Set<unknown>();
+    for (let n = 0; n < 30 && answers.size < 2; n++) {
+      const { found } = await answerTo(`birthdate=${own},${guess}${control}`).catch(({ kind }: Refusal) => ({
+        found: kind,
+      }));
+      answers.add(found);
+    }
+    expect(answers).toEqual(new Set([0, 'too-costly']));
+  });
+
+  test.each([
+    // More than an exact bound allows.
+    ['&_sort=_id&_count=1&_total=accurate', '1912-04-20', 1100],
+    ['&_count=1&_total=estimate', '1912-04-14', 700],
+  ])('nor is it so near that one comes up to it for little: birthdate=…%s', async (control, shown, bound) => {
+    await crowd(bound, `shown${bound}-`, { birthDate: shown, gender: 'male' });
+    await setPolicy([male]);
+    const { found, total } = await answerTo(`birthdate=${shown},${guess}${control}`);
+    expect([found, total]).toEqual([1, bound]);
+  });
 });
 
 test('where a search in an order begins does not tell of what one may not see', async () => {

@@ -20,6 +20,9 @@ const prices = {
 /** So many bytes of a resource, as JSON text, cost as much as one value that is compared. */
 export const bytesPerValue = 50;
 
+/** What one step costs at most on a budget that is not told. */
+const mostUntoldUnits = 10;
+
 type Cost = keyof typeof prices;
 const nothing = recordOf(typedKeys(prices), () => 0);
 
@@ -75,13 +78,14 @@ export interface Budget {
   /** Gives it so many units in all, unless it had more from the beginning. */
   raiseTo(units: number): void;
   /**
-   * Gives it up to a quarter more, by chance and once: for whoever may not see all that their request looks at. That it is
-   * refused tells nothing exact of the rest.
+   * Gives it up to half as much again, by chance and once: for whoever may not see all that their request looks at. That it
+   * is refused tells nothing exact of the rest.
    */
   blur(): void;
   /**
-   * A budget for work of which the caller is not to learn how much it was, such as one search: as much as a request has, less
-   * up to a quarter by chance. What is spent of it costs the request no units; how long it takes counts.
+   * A budget for work of which the caller is not to learn how much it was, such as one search: as much as a request has, more
+   * or less by chance. What is spent of it costs the request no units; how long it takes counts. No one step costs more than a
+   * little: how large it is what is hidden would show, in a few requests.
    */
   untold(): Budget;
   /** Of one request: versions that it has opened and not shown, which cost nothing when it comes upon them again. */
@@ -133,12 +137,14 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
     },
     blur() {
       if (more > 0) return;
-      more = someQuarter();
+      more = byChance(1) - 3 / 4;
       left += total * more;
     },
     untold() {
-      let own = units * (1 - someQuarter());
-      const requireOwn = (cost: Cost, amount: number) => requireWithin(own, cost, amount);
+      let own = byChance(units);
+      const unitsOf = (cost: Cost, amount: number) => Math.min(prices[cost] * amount, mostUntoldUnits);
+      const requireOwn = (cost: Cost, amount: number) =>
+        requireWithin(own, cost, unitsOf(cost, amount) / prices[cost]);
       return {
         ...budget,
         get units() {
@@ -147,7 +153,7 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
         require: requireOwn,
         spend(cost, amount) {
           requireOwn(cost, amount);
-          own -= prices[cost] * amount;
+          own -= unitsOf(cost, amount);
         },
       };
     },
@@ -160,9 +166,17 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
   return budget;
 }
 
-/** Up to a quarter, by chance. */
-function someQuarter(): number {
-  return randomInt(1, 2 ** 40) / 2 ** 42;
+/**
+ * As much, more or less by chance: up to a quarter, by a Laplace distribution with a sixteenth as its scale. A bound on what is
+ * hidden that is drawn anew each time tells one record more in tens of thousands of requests, and nowhere sooner (C. Dwork and
+ * others, Calibrating Noise to Sensitivity in Private Data Analysis, 2006); with an exact one, or a chance that ends
+ * abruptly, those who come up to it with records of their own read what is hidden letter by letter.
+ */
+export function byChance(amount: number): number {
+  for (;;) {
+    const distance = -Math.log(randomInt(1, 2 ** 40) / 2 ** 40) / 16;
+    if (distance < 1 / 4) return amount * (1 + (randomInt(2) === 0 ? distance : -distance));
+  }
 }
 
 /** For functions that work for no request. */

@@ -16,10 +16,17 @@ import {
 } from '../items/read-ranges.ts';
 import { batch, readHeads } from '../items/versions.ts';
 import { bestOf, type Filter, matchesAll } from './filter.ts';
-import { type Hit, openHit, type Position, type Search, sortedHits, tooCostly } from './hit.ts';
+import {
+  type Hit,
+  mostSorted,
+  mostSortedOf,
+  openHit,
+  type Position,
+  type Search,
+  sortedHits,
+  tooCostly,
+} from './hit.ts';
 
-/** Up to so many entries a `_sort` by anything but time is done in memory. */
-const mostSorted = 1000;
 /** A condition of more values is matched only, not looked up. */
 const mostLists = 50;
 /** Bots that ran in one span of time: each has lists of its own to be read. */
@@ -60,8 +67,7 @@ function isTime({ code }: { code: string }): boolean {
 /** Few enough to be read at once and put in another order than that of time. */
 async function* inMemory(search: Search, after: Position | undefined): AsyncGenerator<Hit> {
   const ids = new Set<string>();
-  // A later page uses the way of the first one, even when entries were added in between.
-  const most = after ? 2 * mostSorted : mostSorted;
+  const most = mostSortedOf(search, after);
   for await (const { sk } of entriesOf(search, true, undefined)) {
     ids.add(indexedId(sk));
     if (ids.size > most) throw tooCostly(search, `would sort more than ${mostSorted} entries`);

@@ -18,6 +18,8 @@ import { type Filter, unindexed } from './filter.ts';
 import { findEntries } from './find-entries.ts';
 import {
   type Hit,
+  mostSorted,
+  mostSortedOf,
   openHit,
   type Position,
   type Search,
@@ -27,8 +29,6 @@ import {
   tooCostly,
 } from './hit.ts';
 
-/** Up to so many candidates a `_sort` is done in memory. */
-const mostSorted = 1000;
 /** More sources are not compared: the first ones promise most. */
 const mostCompared = 3;
 /** A source of more key ranges is not read ahead. */
@@ -80,9 +80,9 @@ interface Chosen {
 
 /**
  * The source with the fewest candidates, its items read `limit` at once. With several to choose from, the first items of each are
- * asked for at once: whichever turns out to be short is taken, else the most promising by its kind. The order of the hits
- * and the cursor tell which it was, and what the caller may not see is among the candidates: for whoever is judged none are
- * counted.
+ * asked for at once: whichever turns out to be short is taken, else the most promising by its kind. The order of the hits, the
+ * cursor, bounds and time tell which it was, and what the caller may not see is among the candidates: for whoever is judged
+ * none are counted.
  */
 async function chooseSource(
   search: Search,
@@ -95,8 +95,7 @@ async function chooseSource(
   });
   const [best] = sources;
   if (!best) return undefined;
-  const isCounted = !search.isJudged || search.sort.length > 0;
-  if (sources.length === 1 || best.rank <= 1 || !isCounted) return open(best, limit);
+  if (sources.length === 1 || best.rank <= 1 || search.isJudged) return open(best, limit);
   const ahead = Math.max(limit, batch);
   const compared = sources
     .filter(({ keyRanges }) => keyRanges.length <= mostRanges)
@@ -176,16 +175,16 @@ async function* inOrder(
   const { parameter } = key;
   const isWalked = search.sort.length === 1 && isOrdered(parameter);
   if (after && after.by !== 'rank' && isWalked) return yield* walkAll(search, key, after);
-  const chosen = await chooseSource(search, sources, mostSorted + 1);
   const isListed = isWalked && (parameter.code === '_lastUpdated' || !after);
-  if (chosen || !isListed) {
-    // A later page uses the way of the first one, even when entries were added in between.
-    const ids = await idsOf(search, chosen?.readers, after ? 2 * mostSorted : mostSorted);
+  if (sources.length === 0 && isListed) return yield* walkAll(search, key, after);
+  const ways = search.isJudged
+    ? sources.map(({ keyRanges }) => openInTurn(search, keyRanges, mostSorted + 1))
+    : [(await chooseSource(search, sources, mostSorted + 1))?.readers];
+  for (const readers of ways.length > 0 ? ways : [undefined]) {
+    const ids = await idsOf(search, readers, mostSortedOf(search, after));
     if (ids) return yield* sortedHits(search, ids, after);
-    if (!isWalked || after) {
-      throw tooCostly(search, `would sort more than ${mostSorted} resources of ${search.type}`);
-    }
   }
+  if (!isWalked || after) throw tooCostly(search, `would sort more than ${mostSorted} of ${search.type}`);
   yield* walkAll(search, key, after);
 }
 

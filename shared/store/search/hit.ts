@@ -1,7 +1,7 @@
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
 import { isObject } from '../../base/values.ts';
-import { type Budget, bytesPerValue } from '../../carry/table/budget.ts';
+import { type Budget, byChance, bytesPerValue } from '../../carry/table/budget.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import { drawingOn } from '../../carry/table/metered.ts';
@@ -58,12 +58,12 @@ export interface Search extends TypeTable {
   /** How many hits are needed at first. */
   count: number;
   /**
-   * Counts resources that are opened, beside the budget of the request.
+   * Counts resources that are opened, beside the budget of the request: for whoever is judged, up to a bound by chance.
    * @throws {Refusal} too-costly, saying which parameter to add
    */
   spend(reads: number): void;
-  /** Whether `spend` has refused one. */
-  readonly hasReadAll: boolean;
+  /** How many more may be opened; less than none when `spend` has refused one. */
+  readonly readsLeft: number;
   /** Whether each resource is judged before the caller sees it, or what of it. */
   isJudged: boolean;
   /** Before a resource that the caller sees is compared: what that costs. @throws {Refusal} too-costly */
@@ -87,15 +87,15 @@ export function newSearch(
   options: { sort?: readonly SortKey[]; count?: number; reads?: number; lookUps?: number } = {},
 ): Search {
   const { sort = [], count = batch, reads = mostReads, lookUps = lookUpsOf(filters) } = options;
-  let left = reads;
   const isJudged = reader.maySee !== undefined && !reader.seesAll?.(type);
+  let left = isJudged ? byChance(reads) : reads;
   const { budget } = reader.table;
   if (isJudged) budget.spend('queries', lookUps);
   const table = isJudged ? drawingOn(reader.table, (own) => reader.untold ?? own.untold()) : reader.table;
   return {
     ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count, isJudged },
-    get hasReadAll() {
-      return left < 0;
+    get readsLeft() {
+      return left;
     },
     spend(some) {
       left -= some;
@@ -204,6 +204,18 @@ export function parsePosition(value: unknown): Position | undefined {
   if (by === 'walk' || by === 'tail') return { by, sk };
   const isTurn = by === 'turn' && typeof source === 'string' && typeof range === 'string';
   return isTurn ? { by, source, range, sk } : undefined;
+}
+
+/** Up to so many candidates a `_sort` is done in memory. */
+export const mostSorted = 1000;
+
+/**
+ * How many candidates a page may put in order. A later one uses the way of the first, even when some were added in between.
+ * Whoever is judged may put in order what they may open: an exact bound would tell what of it is hidden.
+ */
+export function mostSortedOf({ isJudged, readsLeft }: Search, after: Position | undefined): number {
+  if (isJudged) return readsLeft;
+  return after ? 2 * mostSorted : mostSorted;
 }
 
 /** Of what was read to be put in order, this much is kept for the answer; the rest is read again. */

@@ -90,7 +90,7 @@ async function byAny<T>(
   try {
     return await pageBy(search, sources?.slice(0, 1));
   } catch (error) {
-    if (others.length === 0 || !search.hasReadAll) throw error;
+    if (others.length === 0 || search.readsLeft >= 0) throw error;
     return byAny(again(), others, pageBy, again);
   }
 }
@@ -165,7 +165,7 @@ function idsReferredTo(searched: string, resource: Resource, by: LinkedSearch['p
 
 /** Resources that a count may look at; what the whole request may cost ends it before. */
 const mostCounted = 10_000;
-/** So few are looked at where an estimate is enough. */
+/** So few are looked at where an estimate is enough, but of whoever is judged: a bound so near tells more of one record. */
 const mostForEstimate = 500;
 /** Conditions of which the one that fewest match is taken. */
 const mostCompared = 3;
@@ -179,7 +179,7 @@ const together = 8;
 async function totalOf(search: Search, how: 'accurate' | 'estimate'): Promise<number | undefined> {
   if (how === 'accurate') return countHits(search);
   try {
-    return await countHits(search, mostForEstimate);
+    return await countHits(search, search.isJudged ? mostCounted : mostForEstimate);
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind !== 'too-costly') throw error;
   }
