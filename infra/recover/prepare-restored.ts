@@ -87,9 +87,9 @@ const stepsOf: Readonly<Record<KeyPattern, Step | undefined>> = {
   },
   ...{ delivery: since.endDelivery, laneEntry: stays, waitingLane: stays },
   ...{ person: stays, administrators: stays, rate: stays, complaint: stays, mailQuota: stays },
-  ...{ issuer: since.keepIssuer, userSubject: since.keepSubject, subject: stays },
+  ...{ issuer: since.keepCredential, userSubject: since.keepSubject, subject: since.endSubject },
   ...{ user: since.keepAccount, address: stays, userMembership: stays, userLogin: stays },
-  ...{ password: since.keepCredential, mfa: stays, client: since.keepCredential },
+  ...{ password: since.keepCredential, mfa: stays, client: since.keepClient },
   // The link to a new address is bound to it.
   addressChange: drop,
   addressUndo: drop,
@@ -126,7 +126,7 @@ const endInvitation: Step = async (recovery, item, prepared) => {
 const ofType: Readonly<Record<string, Step>> = {
   Project: pauseProject,
   ProjectMembership: endInvitation,
-  AccessPolicy: since.tellOfPolicy,
+  ...{ AccessPolicy: since.tellOfChange, Bot: since.tellOfChange, Subscription: since.tellOfChange },
 };
 
 /**

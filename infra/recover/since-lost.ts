@@ -38,14 +38,14 @@ function settingsOf(head: Item) {
   };
 }
 
-/** A policy that was changed or deleted since is as it was: somebody has to decide. */
-export const tellOfPolicy: Step = async (recovery, item, prepared) => {
+/** A policy, Bot or Subscription that was changed or deleted since is as it was: somebody has to decide. */
+export const tellOfChange: Step = async (recovery, item, prepared) => {
   if (!recovery.lost || !isStanding(item)) return;
   const since = await sinceThen(recovery, item);
   if (since?.versionId === item.versionId) return;
-  const { project, id } = parseHead(item) ?? {};
+  const { project, type, id } = parseHead(item) ?? {};
   const what = isStanding(since) ? 'changed' : 'deleted';
-  prepared.open.push(`AccessPolicy/${id} in Project/${project} was ${what} since: it is as it was`);
+  prepared.open.push(`${type}/${id} in Project/${project} was ${what} since: it is as it was`);
 };
 
 /** A membership that was removed or set inactive since is inactive. Of one that has other rights since, these are told. */
@@ -139,12 +139,36 @@ export async function set(
   await table.update({ Key: { pk, sk }, ...update });
 }
 
-/** A password, second factor or secret that was changed since stays changed. */
+/** A password, secret or issuer that was changed since stays changed; one that was taken back does not come back. */
 export const keepCredential: Step = async (recovery, item, prepared) => {
+  const { table, lost } = recovery;
   const since = await sinceThen(recovery, item);
-  // Whose client was deleted since has its membership ended.
-  if (!since || isDeepStrictEqual(since, item)) return;
-  await recovery.table.put(since);
+  if (!lost || isDeepStrictEqual(since, item)) return;
+  await (since ? table.put(since) : table.write([], [{ pk: item.pk, sk: item.sk }]));
+  prepared.credentialsKept += 1;
+};
+
+/**
+ * A secret that was changed since stays changed. A client that was deleted since, or changed (its redirect URIs, where its
+ * keys are), has expired: it opens nothing until somebody has looked at it.
+ */
+export const keepClient: Step = async (recovery, item, prepared) => {
+  const { table, lost, now } = recovery;
+  if (!lost) return;
+  const project = String(item.project);
+  const id = item.pk.slice(keys.client('').pk.length);
+  const clientKey = keys.resource(project, 'ClientApplication', id);
+  const [since, clientSince] = [await sinceThen(recovery, item), await sinceThen(recovery, clientKey)];
+  const client = (await table.read([clientKey])).get(clientKey);
+  const isSame = since !== undefined && clientSince?.versionId === client?.versionId;
+  const credential = since ?? item;
+  if (!isSame) {
+    const what = since ? 'changed' : 'deleted';
+    prepared.open.push(`ClientApplication/${id} in Project/${project} was ${what} since: it has expired`);
+  }
+  const kept = isSame ? since : { ...credential, expiresAtMs: Number(item.expiresAtMs ?? now()) };
+  if (isDeepStrictEqual(kept, item)) return;
+  await table.put(kept);
   prepared.credentialsKept += 1;
 };
 
@@ -179,24 +203,27 @@ export const keepAccount: Step = async (recovery, item, prepared) => {
   }
 };
 
-/** An issuer that is trusted no more does not come back; one that was said anew is as it was said. */
-export const keepIssuer: Step = async (recovery, item, prepared) => {
+/** An account at an issuer that was taken off a person since, or replaced by another one, opens nothing any more. */
+export const keepSubject: Step = async (recovery, item, prepared) => {
   const { table, lost } = recovery;
   const since = await sinceThen(recovery, item);
-  if (!lost || isDeepStrictEqual(since, item)) return;
-  await (since ? table.put(since) : table.write([], [{ pk: item.pk, sk: item.sk }]));
+  if (!lost || since?.subjectKey === item.subjectKey) return;
+  const named = { pk: String(since?.subjectKey), sk: keys.subject(undefined, '', '').sk };
+  const subject = await sinceThen(recovery, named);
+  if (since && subject) await table.write([since, subject]);
+  else await table.write([], [{ pk: item.pk, sk: item.sk }]);
   prepared.credentialsKept += 1;
 };
 
-/** An account at an issuer that was replaced by another one since opens nothing any more. */
-export const keepSubject: Step = async (recovery, item, prepared) => {
+/** Whose account it was: unless it is that of another by now, who was read before. */
+export const endSubject: Step = async (recovery, item) => {
+  const { table, lost } = recovery;
   const since = await sinceThen(recovery, item);
-  if (!since || since.subjectKey === item.subjectKey) return;
-  const named = { pk: String(since.subjectKey), sk: keys.subject(undefined, '', '').sk };
-  const subject = await sinceThen(recovery, named);
-  if (!subject) return;
-  await recovery.table.write([since, subject], [{ pk: String(item.subjectKey), sk: named.sk }]);
-  prepared.credentialsKept += 1;
+  if (!lost || since?.userId === item.userId) return;
+  await table.removeIf(
+    { pk: item.pk, sk: item.sk },
+    { ConditionExpression: 'userId = :before', ExpressionAttributeValues: { ':before': item.userId } },
+  );
 };
 
 const waitingSeconds = 14 * 86_400;

@@ -140,9 +140,21 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   );
   const [enrolled, moved, erased] = [people.enrolled, people.moved, people.erased] as [Key, Key, Key];
   const policy = await newResource(stage, project, { resourceType: 'AccessPolicy' });
+  const bot = await newResource(stage, project, { resourceType: 'Bot' });
+  const botKey = keys.resource(project, 'Bot', bot.split('/')[1] ?? '');
   const policyKey = keys.resource(project, 'AccessPolicy', policy.split('/')[1] ?? '');
   const issuers = ['gone', 'said', 'same'].map((id) => ({ ...keys.issuer(project, id), clientId: 'c' }));
+  const lonely = keys.subject(project, 'j', 'lonely') as Key;
+  const lonelyLink = keys.userSubject(moved.pk.slice(2), project, 'j');
+  const clients = ['same', 'changed', 'deleted'].map((name) => `${name}-${project}`);
+  for (const id of clients) {
+    await newResource(stage, project, { resourceType: 'ClientApplication', id });
+    await lost.put({ ...keys.client(id), project, membershipId: 'none', secretHash: 'then' });
+  }
   await lost.write([
+    { ...lonely, userId: moved.pk.slice(2) },
+    { ...lonelyLink, subjectKey: lonely.pk },
+    { ...keys.projectSecrets(project), secrets: ['then'] },
     ...[enrolled, moved, erased].map((key) => ({ ...key, email: key.pk })),
     ...issuers,
     { ...first, userId: enrolled.pk.slice(2) },
@@ -169,8 +181,17 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
   const named = { ...second, userId: enrolled.pk.slice(2) };
   await lost.write(
     [factor, said, link, secrets, named, { ...moved, email: 'other' }, { ...takenOff, earlier: 1 }],
-    [erased, first, keys.issuer(project, 'gone'), laneKey(made)],
+    [
+      erased,
+      first,
+      keys.issuer(project, 'gone'),
+      laneKey(made),
+      lonely,
+      lonelyLink,
+      keys.projectSecrets(project),
+    ],
   );
+  await lost.write([], [keys.client(`deleted-${project}`)]);
   const set = (Key: Key, name: string, value: unknown) =>
     lost.update({
       Key,
@@ -180,6 +201,8 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
     });
   await set(deliveryKey(made), 'ended', 'done');
   await set(policyKey, 'versionId', newId());
+  await lost.write([], [botKey]);
+  await set(keys.resource(project, 'ClientApplication', `changed-${project}`), 'versionId', newId());
   await set(keys.resource(project, 'Project', project), 'fetchHosts', { allow: [] });
   await set(keys.resource(project, 'Project', project), 'paused', true);
 
@@ -192,10 +215,24 @@ test('nothing of a restored table opens, runs or is told that was taken back, ch
     /^User\/moved.* had a second factor taken off since, and has it again/,
     /^User\/erased.* was erased since/,
     /^AccessPolicy\/.* was changed since/,
+    /^Bot\/.* was deleted since/,
     /^Project\/.* has had other settings since: .*fetchHosts/,
     /^Project\/.* was paused/,
   ])
     expect(prepared.open).toEqual(has(name));
+  // Projects' own secrets and an account at an issuer that were taken off are gone.
+  for (const key of [keys.projectSecrets(project), lonely, lonelyLink])
+    expect(await getItem({ table }, key)).toBeUndefined();
+  for (const [id, what] of [
+    ['same', undefined],
+    ['changed', 'changed'],
+    ['deleted', 'deleted'],
+  ] as const) {
+    const told = prepared.open.filter((text) => text.startsWith(`ClientApplication/${id}-`));
+    expect(told).toEqual(what ? [expect.stringContaining(`was ${what} since: it has expired`)] : []);
+    const credential = await getItem({ table }, keys.client(`${id}-${project}`));
+    expect(credential?.expiresAtMs).toBe(what && stage.clock.nowMs);
+  }
   for (const item of [factor, said, link, secrets, named])
     expect(await getItem({ table }, item)).toEqual(item);
   expect(await getItem({ table }, takenOff)).toMatchObject({ seed: 'then' });

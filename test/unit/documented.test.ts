@@ -187,7 +187,7 @@ const figures: Record<string, { ours: string[]; others: [what: RegExp, heldBy: s
       `at 10 resources and at ${number(constant('test/resources/round-trips.test.ts', 'many'))}`,
       `at ${number(constant('test/resources/round-trips.test.ts', 'many'))} |`,
       `reads at most ${number(constant('shared/store/search/hit.ts', 'mostReads'))} resources`,
-      `holds at most ${number(constant('shared/store/search/find-hits.ts', 'mostSorted'))} candidates`,
+      `holds at most ${number(constant('shared/store/search/hit.ts', 'mostSorted'))} candidates`,
       `over at most ${constant('shared/store/search/run-search.ts', 'mostLinked')} resources`,
       `includes at most ${number(constant('shared/records/read/included.ts', 'mostIncluded'))}`,
       `more than ${constant('shared/store/search/find-entries.ts', 'mostBots')} Bots`,
