@@ -12,7 +12,7 @@ import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
 import { eachPart } from '../../store/index/value.ts';
 import { bytesSeen, type OpenedResource, openState } from '../../store/items/content.ts';
-import { type PositionedValue, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
+import { type PositionedValue, readPageCursor, takePage, writePageCursor } from '../../store/items/page.ts';
 import {
   type Candidate,
   candidatesInTurn,
@@ -56,7 +56,7 @@ export async function readEverything(
   const wanted = parseWanted(query);
   const path = `Patient/${id}/$everything`;
   const listing = { project: caller.project, name: JSON.stringify([path, wanted.types, wanted.since]) };
-  const after = readCursor(listing, wanted.cursor, parsePosition);
+  const after = await readPageCursor(services, listing, wanted.cursor, parsePosition);
   const { resource: patient } = await readResource(services, caller, { type: 'Patient', id });
   const { actor } = await admit(services, caller, []);
   const reader = readerOf(services, actor);
@@ -72,8 +72,9 @@ export async function readEverything(
   const included = new Included(resources, bytes);
   await readReferenced(reader, [...supportingOf(resources)], included);
   const following = new URLSearchParams([...query]);
-  if (page.next !== undefined) following.set('_cursor', writeCursor(listing, page.next));
-  const next = page.next === undefined ? undefined : following;
+  const cursor = await writePageCursor(services, listing, page);
+  if (cursor !== undefined) following.set('_cursor', cursor);
+  const next = cursor === undefined ? undefined : following;
   const entries = [
     ...resources.map((resource) => entryOf(services, resource, 'match')),
     ...included.resources.map((resource) => entryOf(services, resource, 'include')),

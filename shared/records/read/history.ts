@@ -10,7 +10,7 @@ import { historyIndex, historyShards } from '../../store/index/index-items.ts';
 import { parseDate } from '../../store/index/ordered.ts';
 import { isResourceType, resourceTypes } from '../../store/index/registry.ts';
 import { openState } from '../../store/items/content.ts';
-import { type PositionedValue, readCursor, takePage, writeCursor } from '../../store/items/page.ts';
+import { type PositionedValue, readPageCursor, takePage, writePageCursor } from '../../store/items/page.ts';
 import { type Candidate, candidatesMerged, inBatches, mergeSorted } from '../../store/items/read-ranges.ts';
 import {
   committedVersion,
@@ -77,7 +77,7 @@ type HistoryRequest = ReturnType<typeof parseHistory>;
 
 /** A page of a history as a Bundle. */
 async function historyBundle<P>(
-  baseUrl: string,
+  services: Services,
   entries: AsyncIterable<PositionedValue<BundleEntry, P>>,
   { path, query, listing, count, offset }: HistoryRequest,
 ): Promise<Bundle> {
@@ -87,9 +87,10 @@ async function historyBundle<P>(
     ['_count', String(count)],
   ]);
   if (page.offset > 0) following.set('_offset', String(page.offset));
-  if (page.next !== undefined) following.set('_cursor', writeCursor(listing, page.next));
-  const next = page.next === undefined ? undefined : following;
-  return pageBundle('history', page.values, pageLinks(baseUrl, path, query, next));
+  const cursor = await writePageCursor(services, listing, page);
+  if (cursor !== undefined) following.set('_cursor', cursor);
+  const next = cursor === undefined ? undefined : following;
+  return pageBundle('history', page.values, pageLinks(services.baseUrl, path, query, next));
 }
 
 /** One state as an entry. @param shown as the caller may see it; undefined for a deletion */
@@ -120,7 +121,7 @@ export async function readHistory(
   { type, id, query }: { type: string; id: string; query: URLSearchParams },
 ): Promise<Bundle> {
   const request = parseHistory(caller.project, `${type}/${id}/_history`, query);
-  const after = readCursor(request.listing, request.cursor, parseVersionPosition);
+  const after = await readPageCursor(services, request.listing, request.cursor, parseVersionPosition);
   const key = headKey(caller, type, id);
   const { actor, found } = await admit(services, caller, key ? [key] : []);
   const head = key && found.get(key);
@@ -135,7 +136,7 @@ export async function readHistory(
     type === 'User' ? state : standing && visible(judge, 'history', state, { standing });
   if (!standing || !(await see(standing))) throw new Refusal('forbidden', 'Forbidden');
   const versions = inTime(versionsOf(own, head, after), request);
-  return historyBundle(services.baseUrl, entriesOf(own, { type, id }, versions, see), request);
+  return historyBundle(services, entriesOf(own, { type, id }, versions, see), request);
 }
 
 interface Version {
@@ -210,7 +211,7 @@ export async function readTypeHistory(
   const { project } = caller;
   const request = parseHistory(project, type === undefined ? '_history' : `${type}/_history`, query);
   const { since, at, count } = request;
-  const after = readCursor(request.listing, request.cursor, (value) =>
+  const after = await readPageCursor(services, request.listing, request.cursor, (value) =>
     isSortKey(value) ? value : undefined,
   );
   const { actor } = await admit(services, caller, []);
@@ -232,7 +233,7 @@ export async function readTypeHistory(
     }),
   );
   const batches = inBatches(mergeSorted(histories, true), () => size);
-  return historyBundle(services.baseUrl, entriesAt(own, judgeOf(actor), at, batches), request);
+  return historyBundle(services, entriesAt(own, judgeOf(actor), at, batches), request);
 }
 
 /** The states that index items lead to, a batch of them with one read. */

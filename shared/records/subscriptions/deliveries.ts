@@ -17,10 +17,10 @@ import { inlineResource } from '../../store/items/content.ts';
 import {
   type PositionedValue,
   parsePage,
-  readCursor,
+  readPageCursor,
   sortKeyBetween,
   takePage,
-  writeCursor,
+  writePageCursor,
 } from '../../store/items/page.ts';
 import { readTimed } from '../../store/items/read-ranges.ts';
 import { listVersions } from '../../store/items/versions.ts';
@@ -65,13 +65,14 @@ export async function listDeliveries(
   const outcome = word === null ? undefined : parseOutcome(word);
   const path = `Subscription/${id}/$deliveries`;
   const listing = { project, name: `${path}?${outcome ?? ''}` };
-  const after = readCursor(listing, cursor, sortKeyBetween('0', '~'));
+  const after = await readPageCursor(services, listing, cursor, sortKeyBetween('0', '~'));
   const page = await takePage(attempts(services, actor, id, { count, outcome, after }), {
     count,
     sizeOf: (attempt) => JSON.stringify(attempt).length,
   });
   const next = new URLSearchParams([...query]);
-  if (page.next !== undefined) next.set('_cursor', writeCursor(listing, page.next));
+  const following = await writePageCursor(services, listing, page);
+  if (following !== undefined) next.set('_cursor', following);
   return {
     ...{ resourceType: 'Bundle', type: 'searchset' },
     entry: page.values.map((resource) => ({ resource })),

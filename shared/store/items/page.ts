@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mostEntryBytes } from '../../base/limits.ts';
 import { invalidField } from '../../base/refusal.ts';
+import { fieldsOf } from '../../base/values.ts';
+import { seal, unseal } from '../../carry/keys/key-ring.ts';
+import type { Services } from '../../carry/services.ts';
+import { byChance } from '../../carry/table/budget.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 
 /** One thing that a listing comes to, in its order. */
@@ -15,6 +19,8 @@ export interface PositionedValue<T, P> {
 export interface Page<T, P> {
   values: T[];
   next: P | undefined;
+  /** Whether the page ends behind something that is not for the caller. */
+  isPassedOver: boolean;
   /** How many values the following page has still to leave out. */
   offset: number;
 }
@@ -27,8 +33,11 @@ export interface PageOptions<T> {
   sizeOf(value: T): number;
 }
 
-/** A page looks at no more than this: it then ends early, even empty, and the next goes on from there. */
-const mostLooked = 1000;
+/**
+ * A page passes over no more than this, a quarter more or less by chance: it then ends early, even empty, and the next goes
+ * on from there. By an exact bound who comes up to it would learn of one more.
+ */
+const mostPassedOver = 2000;
 
 /** The first page of a listing. */
 export async function takePage<T, P>(
@@ -39,20 +48,23 @@ export async function takePage<T, P>(
   let shown: P | undefined;
   let left = offset;
   let bytes = 0;
-  let looked = 0;
+  const most = byChance(mostPassedOver);
+  let passedOver = 0;
   for await (const { position, value } of listing) {
     if (value !== undefined && left > 0) left--;
     else if (value !== undefined) {
       bytes += sizeOf(value);
       const isFull = values.length === count || (bytes > mostEntryBytes && values.length > 0);
       // Not what was passed over since: a position tells of what is there.
-      if (isFull) return { values, next: shown, offset: 0 };
+      if (isFull) return { values, next: shown, isPassedOver: false, offset: 0 };
       values.push(value);
       shown = position;
+      continue;
     }
-    if (++looked >= mostLooked) return { values, next: position, offset: Math.max(left, 0) };
+    const isPassedOver = value === undefined;
+    if (++passedOver > most) return { values, next: position, isPassedOver, offset: left };
   }
-  return { values, next: undefined, offset: 0 };
+  return { values, next: undefined, isPassedOver: false, offset: 0 };
 }
 
 const usualCount = 20;
@@ -75,10 +87,45 @@ export interface CursorListing {
 /**
  * Where the next page goes on, as an opaque text bound to its listing: with another it is refused. It
  * holds a place inside the very partitions that the listing reads anyway, whose keys are built from the
- * caller's own Project, so there is nothing to gain by forging it.
+ * caller's own Project: one that is forged leads to nothing else.
  */
 export function writeCursor(listing: CursorListing, position: unknown): string {
   return Buffer.from(JSON.stringify([bindingOf(listing), position])).toString('base64url');
+}
+
+const use = 'cursor';
+
+/** The same of a page: what it ends behind and is not for the caller, its cursor does not name. */
+export async function writePageCursor<P>(
+  { runTokenKeys: ring }: Pick<Services, 'runTokenKeys'>,
+  listing: CursorListing,
+  { next, isPassedOver }: Page<unknown, P>,
+): Promise<string | undefined> {
+  if (next === undefined) return undefined;
+  if (!isPassedOver || !ring) return writeCursor(listing, next);
+  const { key } = await ring.current();
+  return writeCursor(listing, { sealed: seal(key, { use, of: sealedFor(listing) }, JSON.stringify(next)) });
+}
+
+/** Reads what `writePageCursor` wrote, as `readCursor` does. @throws {Refusal} invalid */
+export async function readPageCursor<P>(
+  { runTokenKeys: ring }: Pick<Services, 'runTokenKeys'>,
+  listing: CursorListing,
+  cursor: string | undefined,
+  parse: (position: unknown) => P | undefined,
+): Promise<P | undefined> {
+  const versions = cursor === undefined ? [] : ((await ring?.all()) ?? []);
+  return readCursor(listing, cursor, (position) => {
+    const { sealed } = fieldsOf(position);
+    if (typeof sealed !== 'string') return parse(position);
+    const opened = versions.map(({ key }) => unseal(key, { use, of: sealedFor(listing) }, sealed));
+    const text = opened.find((one) => one !== undefined);
+    return text === undefined ? undefined : parse(JSON.parse(text));
+  });
+}
+
+function sealedFor({ project, name }: CursorListing): string[] {
+  return [project, name];
 }
 
 /**
