@@ -176,6 +176,67 @@ test('no rule of R4 tells of what one may change and not read, nor of parts of a
       { contact: [{ gender: 'female' }] },
     ),
   ).toEqual([403, 403]);
+  // Rules of the types of elements: tim-9 of a Timing, per-1 of a Period.
+  const timed = (repeat: Fields) => ({ ...observation, effectiveTiming: { repeat } });
+  expect(
+    await statusOf(
+      [{ resourceType: 'Observation', hiddenFields: ['effectiveTiming.repeat.when'] }],
+      [timed({ when: ['AC'] }), timed({ when: ['C'] })],
+      timed({ offset: 5 }),
+    ),
+  ).toEqual([403, 403]);
+  const encounter = { resourceType: 'Encounter', status: 'planned', class: { code: 'AMB' } };
+  expect(
+    await statusOf(
+      [{ resourceType: 'Encounter', hiddenFields: ['period.start'] }],
+      [
+        { ...encounter, period: { start: '2020-01-01' } },
+        { ...encounter, period: { start: '2022-01-01' } },
+      ],
+      { ...encounter, period: { end: '2021-01-01' } },
+    ),
+  ).toEqual([403, 403]);
+  // One that names its type before the element, and one that reads an element within a call.
+  const appointment = {
+    resourceType: 'Appointment',
+    participant: [{ status: 'accepted', type: [{ text: 'x' }] }],
+  };
+  expect(
+    await statusOf(
+      [{ resourceType: 'Appointment', hiddenFields: ['status'] }],
+      [
+        { ...appointment, status: 'cancelled' },
+        { ...appointment, status: 'waitlist' },
+      ],
+      { ...appointment, cancelationReason: { text: 'x' } },
+    ),
+  ).toEqual([403, 403]);
+  const component = [{ code: { coding: [{ code: 'a' }] }, valueString: 'x' }];
+  const coded = { ...observation, component };
+  expect(
+    await statusOf(
+      [{ resourceType: 'Observation', hiddenFields: ['value[x]'] }],
+      [coded, { ...coded, valueString: 'x' }],
+      { ...coded, code: { coding: [{ code: 'a' }] } },
+    ),
+  ).toEqual([403, 403]);
+});
+
+test('nor does one tell whoever may update and not read of what stays', async () => {
+  const { token } = await clientUnder([
+    { resourceType: 'MedicationDispense', interaction: ['update'], readonlyFields: ['whenPrepared'] },
+  ]);
+  const dispense = {
+    ...{ resourceType: 'MedicationDispense', status: 'completed' },
+    medicationCodeableConcept: { text: 'x' },
+  };
+  const { json } = await api('POST', 'fhir/R4/MedicationDispense', {
+    ...{ ...dispense, whenPrepared: '2024-05-17' },
+  });
+  const path = `fhir/R4/MedicationDispense/${json.id}`;
+  for (const whenHandedOver of ['2024-05-16', '2024-05-18'])
+    expect((await api('PUT', path, { ...dispense, id: json.id, whenHandedOver }, token)).status).toBe(403);
+  expect((await api('PUT', path, { ...dispense, id: json.id, language: 'en' }, token)).status).toBe(200);
 });
 
 test('the room that is left in a record tells nothing of what of it is hidden', async () => {

@@ -112,6 +112,22 @@ export async function keepClosed<T extends { resourceType: string }>(
   return withoutEmpty(kept, (empty) => emptied.has(empty));
 }
 
+/**
+ * What stays of a resource when the actor updates it, and they do not see: of one that they may not read, all that is not
+ * theirs to change too.
+ */
+export async function keptUnseen(actor: Actor, before: Resource): Promise<string[]> {
+  const kept = new Set<string>();
+  for (const one of everyone(actor)) {
+    const [update, read] = [
+      await own.hiddenFields(one, 'update', before),
+      (await own.hiddenFields(one, 'read', before)) ?? (await own.closedOf(one, before)),
+    ];
+    for (const path of [...(update ?? []), ...read]) kept.add(path);
+  }
+  return [...kept];
+}
+
 /** @throws {Refusal} forbidden */
 export async function requireAccess(
   actor: Actor,

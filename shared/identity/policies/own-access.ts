@@ -208,10 +208,16 @@ export async function keepClosed<T extends { resourceType: string }>(
   const { policy } = candidates(actor, before ? 'update' : 'create', sent.resourceType);
   if (!policy) return sent;
   if (!before) return withoutFields(sent, commonFields(policy.map(closedFields)), emptied);
-  const closed = commonFields((await matching(actor, policy, before)).map(closedFields));
+  const closed = await closedOf(actor, before);
   const read = candidates(actor, 'read', sent.resourceType).policy;
   const hidden = (await hiddenByPolicy(actor, read, before)) ?? [];
   return keepFields(sent, before, [...closed, ...hidden], { emptied, spend: spendOn(actor) });
+}
+
+/** The elements of a resource that are as they were stored, whatever an update says. */
+export async function closedOf(actor: Actor, before: Resource): Promise<readonly string[]> {
+  const { policy = [] } = candidates(actor, 'update', before.resourceType);
+  return commonFields((await matching(actor, policy, before)).map(closedFields));
 }
 
 /**

@@ -10,8 +10,8 @@ import type { Actor } from '../../identity/gate/actor.ts';
 import {
   allows,
   allowsChange,
-  hiddenFields,
   keepClosed,
+  keptUnseen,
   mayInteract,
   visible,
 } from '../../identity/policies/access.ts';
@@ -142,14 +142,6 @@ async function planCreate(context: Context, write: Saving, { id, lock }: Located
   };
 }
 
-/** What of a resource that is there the actor may change, and not see. */
-async function hiddenFromWriter(actor: Actor, before: Resource): Promise<string[]> {
-  const of = await Promise.all(
-    (['update', 'read'] as const).map((interaction) => hiddenFields(actor, interaction, before)),
-  );
-  return [...new Set(of.flatMap((fields) => fields ?? []))];
-}
-
 /**
  * A rule of R4 that reads what is hidden from the actor would tell by its refusal what is there: what it reads besides is
  * not theirs to change, whatever is there. So would the bound of a resource: half of it is for what they see.
@@ -196,7 +188,7 @@ async function planUpdate(
   const whole = isRaw ? withKeptElements(body, before) : body;
   const sent =
     write.type === 'Bot' ? withOwnBinaries(whole, context.services.baseUrl) : withCodeContext(whole, actor);
-  const hidden = before ? await hiddenFromWriter(actor, before) : [];
+  const hidden = before ? await keptUnseen(actor, before) : [];
   if (before && hidden.length > 0) await requireUntold(before, sent, hidden);
   const open = await keepClosed(actor, sent, before, emptied);
   const own = write.type === 'Subscription' ? planSubscription(context, id, open, before) : undefined;

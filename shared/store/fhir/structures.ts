@@ -79,48 +79,86 @@ export async function summaryElements(
 
 /**
  * The members that rules of R4 read together with some elements: of a whole resource, as obs-6 reads `dataAbsentReason`
- * with `value[x]`, or of a part of it, as pat-1 reads all of a `contact` with its `name`.
+ * with `value[x]`, or of a part of it, as pat-1 reads all of a `contact` with its `name`, and tim-9 of a Timing its `offset`
+ * with `when`. Rather too many than too few: what a rule names anywhere counts.
  * @param paths of the elements, as policies name them
  */
 export async function membersReadWith(type: string, paths: readonly string[]): Promise<string[]> {
   const all = await structures();
-  const first = new Set(paths.map((path) => path.split('.')[0]));
-  const elements = elementsOf(all, type);
-  const [whole, ...parts] = all.get(type)?.snapshot.element ?? [];
-  const rules = whole?.constraint ?? [];
-  const ofParts = parts.flatMap(({ path, constraint = [] }) => {
-    const [, ...at] = path.split('.');
-    const hidden = paths.flatMap((one) => {
-      const names = one.split('.');
-      if (!at.every((name, i) => name === names[i])) return [];
-      const member = names[at.length] ?? '';
-      // A rule says `detail` of what JSON names detailQuantity.
-      const isOf = ({ members }: Element) => members.some(({ property }) => property === member);
-      return [member, ...elementsOf(all, path).flatMap((element) => (isOf(element) ? element.name : []))];
-    });
-    const isRead = constraint.some(({ expression }) => {
-      const names = namesIn(expression);
-      return hidden.some((name) => names.has(name.replace('[x]', '')));
-    });
-    return isRead ? at.slice(0, 1) : [];
-  });
-  const ofWhole = rules.flatMap(({ expression }) => {
-    const names = namesIn(expression);
-    const read = elements.filter(({ name }) => names.has(name.replace('[x]', '')));
-    const isAsked = read.some(
-      ({ name, members }) => first.has(name) || members.some(({ property }) => first.has(property)),
-    );
-    return isAsked ? read.flatMap(({ members }) => members.map(({ property }) => property)) : [];
-  });
-  return [...ofWhole, ...ofParts];
+  return [...new Set(paths.flatMap((path) => readWith(all, type, path.split('.'))))];
 }
 
-/** The elements of the resource that a rule names: not what is behind a dot, in quotes, or in the condition of a `where`. */
-function namesIn(expression: string): Set<string> {
-  let plain = expression.replaceAll(/'[^']*'/g, '');
-  for (let before = ''; before !== plain; ) {
-    before = plain;
-    plain = plain.replaceAll(/\.where\([^()]*\)/g, '').replaceAll(/(where\([^()]*)\([^()]*\)/g, '$1');
+function readWith(all: Structures, type: string, names: readonly string[]): string[] {
+  const found: string[] = [];
+  let places = [{ owner: type, rules: rulesAt(all, type) }];
+  for (const [depth, name] of names.entries()) {
+    for (const { owner, rules } of places) {
+      for (const rule of rules) {
+        const { heads, nested } = namesIn(rule, owner);
+        const reads = [...heads].some((one) => isNamed(name, one));
+        if (!reads && ![...nested].some((one) => names.slice(depth).some((part) => isNamed(part, one))))
+          continue;
+        found.push(
+          ...(depth === 0 ? membersNamed(all, owner, [...heads, ...nested]) : topOf(all, type, names)),
+        );
+      }
+    }
+    places = places.flatMap(({ owner }) =>
+      elementsOf(all, owner).flatMap((element) =>
+        element.members
+          .filter(({ property }) => element.name === name || property === name)
+          .map(({ owner: inside }) => ({
+            owner: inside,
+            rules: [...rulesAt(all, `${owner}.${element.name}`), ...rulesAt(all, inside)],
+          })),
+      ),
+    );
   }
-  return new Set(plain.match(/(?<![.\w%])[A-Za-z]\w*/g));
+  return found;
+}
+
+/** The rules of a type, or of an element, named by its path. */
+function rulesAt(all: Structures, path: string): string[] {
+  const elements = all.get(path.split('.')[0] ?? '')?.snapshot.element ?? [];
+  const rules = elements.find((one) => one.path === path)?.constraint ?? [];
+  return rules.map(({ expression }) => expression);
+}
+
+function membersNamed(all: Structures, owner: string, names: readonly string[]): string[] {
+  const named = elementsOf(all, owner).filter(({ name }) => names.includes(name.replace('[x]', '')));
+  return named.flatMap(({ members }) => members.map(({ property }) => property));
+}
+
+function topOf(all: Structures, type: string, [top = '']: readonly string[]): string[] {
+  const choice = elementsOf(all, type).find(({ name }) => name === top);
+  return choice ? choice.members.map(({ property }) => property) : [top];
+}
+
+/** A rule says `detail` of what JSON names detailQuantity, and policies `detail[x]`. */
+function isNamed(part: string, name: string): boolean {
+  const rest = part.startsWith(name) ? part.slice(name.length) : undefined;
+  return rest !== undefined && /^$|^\[x\]$|^[A-Z]/.test(rest);
+}
+
+/**
+ * The names in a rule: `heads` are elements of what it is of, `nested` those within calls, of whatever is there. A rule may
+ * name the type that it is of before an element.
+ */
+function namesIn(expression: string, owner: string): { heads: Set<string>; nested: Set<string> } {
+  const [heads, nested] = [new Set<string>(), new Set<string>()];
+  const plain = expression.replaceAll(/'[^']*'/g, '');
+  /** Of each parenthesis that is open, whether it is that of a call. */
+  const open: boolean[] = [];
+  let isBehindType = false;
+  for (const [text, dot, name, call] of plain.matchAll(/(\.?)\s*([%$]?[A-Za-z]\w*)(\s*\()?|[()]/g)) {
+    if (name === undefined) text === '(' ? open.push(false) : open.pop();
+    else if (call !== undefined) open.push(true);
+    else if (open.includes(true)) nested.add(name);
+    else if (dot === '' && name === owner) isBehindType = true;
+    else if (dot === '' || isBehindType) {
+      heads.add(name);
+      isBehindType = false;
+    }
+  }
+  return { heads, nested };
 }
