@@ -112,7 +112,7 @@ const asked = {
 };
 const hideable = {
   Patient: ['birthDate', 'name', 'name.family'],
-  Observation: ['value[x]'],
+  Observation: ['value[x]', 'subject'],
   Encounter: ['class'],
   '*': ['name.given'],
 };
@@ -141,8 +141,10 @@ const scope = fc.array(
   { maxLength: 3 },
 );
 
-/** The compartment of p1, by hand. */
-const compartment = new Set(['Patient/p1', 'Patient/p3', 'Observation/o1', 'Observation/o2', 'Encounter/e1']);
+/** The compartment of p1, by hand: of Observations by what is seen of them. */
+const compartment = new Set(['Patient/p1', 'Patient/p3', 'Encounter/e1']);
+const isInCompartment = ({ resourceType, id, subject, performer }: Resource) =>
+  compartment.has(`${resourceType}/${id}`) || JSON.stringify([subject, performer]).includes('Patient/p1');
 
 function naive(
   entries: Entry[],
@@ -151,15 +153,13 @@ function naive(
   resource: Resource,
 ): Resource | undefined {
   const type = resource.resourceType;
-  const inScope = scopes.some((one) => {
-    const [, context, of, letters = ''] = /^(\w+)\/(.+)\.(.+)$/.exec(one) ?? [];
-    const covers = ['*', 'read', 'cruds', 'rs', interaction.charAt(0)].includes(letters);
-    if (of !== '*' && of !== type) return false;
-    return (
-      covers && (context === 'user' || (context === 'patient' && compartment.has(`${type}/${resource.id}`)))
-    );
-  });
-  if (scopes.length > 0 && !inScope) return undefined;
+  const inScope = (seen: Resource) =>
+    scopes.some((one) => {
+      const [, context, of, letters = ''] = /^(\w+)\/(.+)\.(.+)$/.exec(one) ?? [];
+      const covers = ['*', 'read', 'cruds', 'rs', interaction.charAt(0)].includes(letters);
+      if (of !== '*' && of !== type) return false;
+      return covers && (context === 'user' || (context === 'patient' && isInCompartment(seen)));
+    });
   const rules = entries.filter((one) => {
     if (one.resourceType !== '*' && one.resourceType !== type) return false;
     if (one.interaction && !one.interaction.includes(interaction)) return false;
@@ -180,7 +180,8 @@ function naive(
     if (hidesPart('given')) delete name.given;
   }
   if (hides('name')) delete shown.name;
-  return shown;
+  if (hides('subject')) delete shown.subject;
+  return scopes.length > 0 && !inScope(shown) ? undefined : shown;
 }
 
 async function setPolicy(entries: Entry[]): Promise<void> {
@@ -425,6 +426,25 @@ test('rules that lead to too many places are asked of each resource instead', as
     query: new URLSearchParams(),
   });
   expect(entry?.map(({ resource }) => resource && 'id' in resource && resource.id)).toEqual(['ruled']);
+});
+
+test('a scope for one patient does not tell whose a record is where that may not be seen', async () => {
+  const { project } = caller;
+  await newResource(stage, project, {
+    ...{ resourceType: 'Binary', id: 'part', contentType: 'text/plain', data: 'eA==' },
+    securityContext: { reference: 'Observation/o1' },
+  });
+  const found = async (rules: Entry[]) => {
+    await setPolicy(rules);
+    const { read } = await shown({ ...caller, scope: 'openid patient/Observation.rs' });
+    const by = { ...caller, scope: 'openid user/Observation.rs patient/Binary.rs' };
+    const binary = await refusedAs(readResource(stage.services, by, { type: 'Binary', id: 'part' }));
+    return [[...read.keys()], binary === 'forbidden'];
+  };
+  const whole = [{ resourceType: 'Observation' }, { resourceType: 'Binary' }];
+  const hiding = [{ resourceType: 'Observation', hiddenFields: ['subject'] }, { resourceType: 'Binary' }];
+  expect(await found(whole)).toEqual([['Observation/o1', 'Observation/o2'], false]);
+  expect(await found(hiding)).toEqual([['Observation/o2'], true]);
 });
 
 /** Patients of nobody else that a Project has, written at once. */

@@ -234,8 +234,27 @@ test('nor does one tell whoever may update and not read of what stays', async ()
     ...{ ...dispense, whenPrepared: '2024-05-17' },
   });
   const path = `fhir/R4/MedicationDispense/${json.id}`;
+  const hides = { resourceType: 'MedicationDispense', hiddenFields: ['whenPrepared'] };
+  const reader = await clientUnder([
+    { ...hides, interaction: ['read', 'search'] },
+    { resourceType: 'MedicationDispense', interaction: ['update'] },
+  ]);
+  const usual = await tokenOf(reader, 'system/MedicationDispense.ru');
+  const withoutReading = await tokenOf(reader, 'system/MedicationDispense.u');
   for (const whenHandedOver of ['2024-05-16', '2024-05-18'])
-    expect((await api('PUT', path, { ...dispense, id: json.id, whenHandedOver }, token)).status).toBe(403);
+    for (const one of [token, usual, withoutReading])
+      expect((await api('PUT', path, { ...dispense, id: json.id, whenHandedOver }, one)).status).toBe(403);
+  // Of two entries that close different elements each would tell whether what the other one closes is as it was.
+  const either = await clientUnder(
+    ['whenPrepared', 'language'].map((element) => ({
+      ...{ resourceType: 'MedicationDispense', interaction: ['update'], readonlyFields: [element] },
+    })),
+  );
+  for (const whenPrepared of ['2024-05-17', '2024-05-16']) {
+    const body = { ...dispense, id: json.id, whenPrepared, language: 'de' };
+    expect((await api('PUT', path, body, either.token)).status).toBe(200);
+  }
+  expect((await api('GET', path)).json.whenPrepared).toBe('2024-05-17');
   expect((await api('PUT', path, { ...dispense, id: json.id, language: 'en' }, token)).status).toBe(200);
 });
 

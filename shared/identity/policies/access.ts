@@ -113,15 +113,15 @@ export async function keepClosed<T extends { resourceType: string }>(
 }
 
 /**
- * What stays of a resource when the actor updates it, and they do not see: of one that they may not read, all that is not
- * theirs to change too.
+ * What stays of a resource when the actor updates it, and they do not see: of one that they may not read, by their policies or
+ * with this token, all that stays.
  */
 export async function keptUnseen(actor: Actor, before: Resource): Promise<string[]> {
   const kept = new Set<string>();
   for (const one of everyone(actor)) {
     const [update, read] = [
       await own.hiddenFields(one, 'update', before),
-      (await own.hiddenFields(one, 'read', before)) ?? (await own.closedOf(one, before)),
+      (await own.hiddenFields(one, 'read', before)) ?? (await own.keptFields(one, before)),
     ];
     for (const path of [...(update ?? []), ...read]) kept.add(path);
   }

@@ -159,7 +159,7 @@ async function rulesFor(
 ): Promise<Rules | undefined> {
   if (await isClosedByContext(actor, interaction, resource)) return undefined;
   const rules = candidates(actor, interaction, resource.resourceType);
-  return (await isInScope(actor, rules.scope, [resource], also)) ? rules : undefined;
+  return (await isInScope(actor, rules.scope, [resource], interaction, also)) ? rules : undefined;
 }
 
 async function hiddenByPolicy(
@@ -208,16 +208,21 @@ export async function keepClosed<T extends { resourceType: string }>(
   const { policy } = candidates(actor, before ? 'update' : 'create', sent.resourceType);
   if (!policy) return sent;
   if (!before) return withoutFields(sent, commonFields(policy.map(closedFields)), emptied);
-  const closed = await closedOf(actor, before);
-  const read = candidates(actor, 'read', sent.resourceType).policy;
-  const hidden = (await hiddenByPolicy(actor, read, before)) ?? [];
-  return keepFields(sent, before, [...closed, ...hidden], { emptied, spend: spendOn(actor) });
+  return keepFields(sent, before, await keptFields(actor, before), { emptied, spend: spendOn(actor) });
 }
 
-/** The elements of a resource that are as they were stored, whatever an update says. */
-export async function closedOf(actor: Actor, before: Resource): Promise<readonly string[]> {
-  const { policy = [] } = candidates(actor, 'update', before.resourceType);
-  return commonFields((await matching(actor, policy, before)).map(closedFields));
+/**
+ * The elements of a resource that stay as they are stored, whatever an update says: what every rule closes, and what the
+ * actor may not see. Of one that they may not read it is what any rule closes: to let some rule judge whether it changes
+ * would tell.
+ */
+export async function keptFields(actor: Actor, before: Resource): Promise<readonly string[]> {
+  const { policy } = candidates(actor, 'update', before.resourceType);
+  if (!policy) return [];
+  const closed = (await matching(actor, policy, before)).map(closedFields);
+  const read = candidates(actor, 'read', before.resourceType).policy;
+  const hidden = await hiddenByPolicy(actor, read, before);
+  return hidden ? [...commonFields(closed), ...hidden] : closed.flat();
 }
 
 /**
@@ -235,7 +240,7 @@ export async function allowsChange(
   for (const state of states) if (await isClosedByContext(actor, interaction, state)) return false;
   const open = policy?.filter((rule) => changesOpenFields(actor, rule, before, after));
   const isScoped = before
-    ? await isInScope(actor, scope, [before, after])
+    ? await isInScope(actor, scope, [before, after], interaction)
     : await matchesSome(actor, scope, [after]);
   return isScoped && (await matchesSome(actor, open, states));
 }
@@ -270,17 +275,19 @@ function ownMeta({ versionId, lastUpdated, project, author, ...own }: Resource['
 
 /**
  * Scopes are of the actor's own choice: a criterion that looks at what their policies hide from them of a state matches
- * nothing, for else it would tell.
+ * nothing, for else it would tell. In the compartment of a Patient is what the actor sees to be there.
  */
 async function isInScope(
   actor: Actor,
   scope: readonly Rule[] | undefined,
   states: readonly Resource[],
+  interaction: Interaction,
   also: readonly string[] = [],
 ): Promise<boolean> {
   const [{ resourceType: type } = { resourceType: '' }] = states;
-  if (!scope?.some(({ criteria }) => criteria !== undefined)) return matchesSome(actor, scope, states);
-  const { policy } = candidates(actor, 'read', type);
+  const looks = ({ criteria, compartment }: Rule) => criteria !== undefined || compartment !== undefined;
+  if (!scope?.some(looks)) return matchesSome(actor, scope, states);
+  const { policy } = candidates(actor, reading.includes(interaction) ? interaction : 'read', type);
   const hidden = [...also];
   for (const state of states) {
     const fields = await hiddenByPolicy(actor, policy, state);
@@ -290,8 +297,8 @@ async function isInScope(
   return matchesSome(actor, scope, states, hidden);
 }
 
-/** Elements that criteria must not look at, or they would tell of them. */
-type Hidden = readonly string[] | 'all';
+/** Elements that rules must not look at, or they would tell of them; undefined for rules that are not of the actor's choice. */
+type Hidden = readonly string[] | 'all' | undefined;
 
 /** What a rule takes beside its criterion, and each element that it hides, in comparisons. */
 const comparisonsOfRule = 10;
@@ -302,7 +309,7 @@ async function matchesSome(
   actor: Actor,
   rules: readonly Rule[] | undefined,
   states: readonly Resource[],
-  hidden: Hidden = [],
+  hidden?: Hidden,
 ): Promise<boolean> {
   if (!rules) return true;
   for (const rule of rules) {
@@ -313,7 +320,7 @@ async function matchesSome(
 
 async function matching(actor: Actor, rules: readonly Rule[], resource: Resource): Promise<Rule[]> {
   const { onlooker } = actor;
-  const hidden = onlooker ? ((await hiddenFields(onlooker, 'read', resource)) ?? 'all') : [];
+  const hidden = onlooker ? ((await hiddenFields(onlooker, 'read', resource)) ?? 'all') : undefined;
   const found: Rule[] = [];
   for (const rule of rules) if (await matchesEvery(actor, rule, [resource], hidden)) found.push(rule);
   return found;
@@ -335,14 +342,28 @@ async function matchesEvery(
     if (criterion && tells(criterion, hidden)) return false;
     // What is in the compartment of a Patient takes its Binaries along.
     const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';
-    const whole = isPart ? await actor.contextOf(state) : undefined;
-    if (!(await matchesRule(rule, criterion, state, actor.budget, whole))) return false;
+    const whole = (isPart ? await actor.contextOf(state) : undefined) ?? state;
+    const shown = rule.compartment === undefined ? whole : await shownOf(actor, whole, hidden, isPart);
+    if (!shown || !(await matchesRule(rule, criterion, state, actor.budget, shown))) return false;
   }
   return true;
 }
 
+/** What decides whether a rule's compartment holds it. @param isContext of a Binary, of which `hidden` does not tell */
+async function shownOf(
+  actor: Actor,
+  whole: Resource,
+  hidden: Hidden,
+  isContext: boolean,
+): Promise<Resource | undefined> {
+  if (hidden === undefined) return whole;
+  const { policy } = candidates(actor.onlooker ?? actor, 'read', whole.resourceType);
+  const closed = isContext ? await hiddenByPolicy(actor.onlooker ?? actor, policy, whole) : hidden;
+  return closed === undefined || closed === 'all' ? undefined : withoutFields(whole, closed);
+}
+
 function tells({ filters }: Criterion, hidden: Hidden): boolean {
   if (hidden === 'all') return true;
-  if (hidden.length === 0) return false;
+  if (!hidden || hidden.length === 0) return false;
   return filters.some(({ parameters }) => parameters.some((one) => looksAt(one, hidden)));
 }
