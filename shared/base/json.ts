@@ -87,7 +87,7 @@ function hasHalfCharacter(text: string): boolean {
 }
 
 /** How many values, members of objects and entries of lists, a JSON text holds; a few more where some are empty. */
-function valuesIn(text: string): number {
+export function valuesIn(text: string): number {
   let values = 1;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -78,6 +78,18 @@ describe('JSON Patch', () => {
     expect(() => applyPatch({ a: 'x'.repeat(1000) }, parsePatch(doubling), free)).toThrow('4 MiB');
   });
 
+  test('copies no more values than a body may hold, and pays for what is long', () => {
+    const empties = { a: Array.from({ length: 20_000 }, () => ({})) };
+    const copies = Array.from({ length: 3 }, (_, n) => ({ op: 'copy', from: '/a', path: `/b${n}` }));
+    expect(() => applyPatch(empties, copies, free)).toThrow('copies more than 60000 values');
+    let spent = 0;
+    const spend = (values: number) => {
+      spent += values;
+    };
+    applyPatch({ a: 'x'.repeat(100_000) }, copies.slice(0, 1), spend);
+    expect(spent).toBeGreaterThan(20_000);
+  });
+
   test('does not deepen without end', () => {
     const leaf = (levels: number) => '/a'.repeat(levels);
     const doubling = Array.from({ length: 16 }, (_, n) => ({

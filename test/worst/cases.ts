@@ -115,6 +115,16 @@ const patches = (params: Record<string, string>, query?: string): WorstRequest[]
       made.list(14_000, () => ({ op: 'copy', from: '/identifier', path: '/extension/-' })),
     ),
   },
+  {
+    what: 'copies of what holds nothing',
+    params,
+    ...(query ? { query } : {}),
+    headers: patch,
+    body: JSON.stringify([
+      { op: 'add', path: '/contact', value: made.list(20_000, () => ({})) },
+      ...made.list(69, (n) => ({ op: 'copy', from: '/contact', path: `/c${n}` })),
+    ]),
+  },
 ];
 
 function bundles(): WorstRequest[] {

@@ -12,11 +12,12 @@ import { keys } from '../../carry/table/keys.ts';
 import { whenConditionFailed } from '../../carry/table/transact.ts';
 import { Later, type Purpose, type Queue, sendAll } from '../../carry/work/queue.ts';
 import { visible } from '../../identity/policies/access.ts';
+import { isStanding } from '../../store/items/content.ts';
 import { type Filter, matchesAll } from '../../store/search/filter.ts';
 import { comparisonsWith } from '../../store/search/hit.ts';
 import type { ChangeCandidate } from './change.ts';
 import { attemptItem, beginActions, laneMessage, newDelivery, type RecordDelivery } from './delivery.ts';
-import { type StandingSubscription, standingOf } from './subscription.ts';
+import { rememberedAttributes, rememberedOf, type StandingSubscription, standingOf } from './subscription.ts';
 import { admitAuthor, type ChangedStates, readStates, type Writer } from './writer.ts';
 
 /** So many deliveries may follow from one call or tick. */
@@ -195,10 +196,16 @@ async function standingSubscriptions(
 ): Promise<StandingSubscription[]> {
   const { project, type, interaction, subscriptions } = candidate;
   const heads = subscriptions.map((id) => keys.resource(project, 'Subscription', id));
-  const found = await services.table.read(heads);
+  const { table, allowsLoopback } = services;
+  const found = await table.read(heads, rememberedAttributes);
+  const remembered = new Map(heads.map((key) => [key, rememberedOf(found.get(key), allowsLoopback)]));
+  // Their content, up to 64 KB each, is read and parsed once a version: many changes of a type come in a row.
+  const whole = await table.read(heads.filter((key) => !remembered.get(key) && isStanding(found.get(key))));
   return heads.flatMap((key) => {
     try {
-      const standing = standingOf(found.get(key), services.now(), services.allowsLoopback);
+      const known = remembered.get(key);
+      const head = known ? found.get(key) : whole.get(key);
+      const standing = standingOf(head, services.now(), allowsLoopback, known);
       if (!standing) return [];
       const { subscription } = standing;
       return subscription.type === type && subscription.interactions.includes(interaction) ? standing : [];
@@ -213,7 +220,7 @@ async function standingSubscriptions(
 /** What the criteria of all Subscriptions to one change may cost together: some seconds of CPU. */
 const criteriaUnits = 50_000;
 /** Criteria that cost more wait for a turn of their Project, as expressions do. */
-const unitsWithoutTurn = 1_000;
+const unitsWithoutTurn = 200;
 
 /** Whether a record meets criteria, or why that could not be said. @throws {Later} as `matchChange` */
 function criteriaOf(current: Resource, turn: Turn): (filters: readonly Filter[]) => Promise<Met> {

@@ -7,7 +7,7 @@ import { fieldsOf, typedKeys } from '../../base/values.ts';
 import type { Item } from '../../carry/table/item.ts';
 import { type RunCaller, runCaller } from '../../identity/gate/access-token.ts';
 import { isResourceType } from '../../store/index/registry.ts';
-import { inlineResource } from '../../store/items/content.ts';
+import { inlineResource, isStanding } from '../../store/items/content.ts';
 import type { Filter } from '../../store/search/filter.ts';
 import { readCriteria } from '../../store/search/search-request.ts';
 import { type ChangeInteraction, interactions } from './change.ts';
@@ -250,19 +250,35 @@ const readHead = stored('Subscription', object({ writer: exactOptional(array(run
 /** Those of the latest versions that were read: every change of a type asks for all of its Subscriptions. */
 const read = new Recent<Subscription>(1000);
 
-/** @returns undefined when it is deleted, off or has ended */
+/** What is read of the head of one whose content is remembered. */
+export const rememberedAttributes: readonly string[] = ['versionId', 'deleted', 'writer'];
+
+/** What that version says, if it was read before. */
+export function rememberedOf(head: Item | undefined, allowsLoopback: boolean): Subscription | undefined {
+  return head && read.get(nameOf(head, allowsLoopback));
+}
+
+function nameOf({ pk, versionId }: Item, allowsLoopback: boolean): string {
+  return `${pk} ${versionId} ${allowsLoopback}`;
+}
+
+/**
+ * @param remembered of this version
+ * @returns undefined when it is deleted, off or has ended
+ */
 export function standingOf(
   head: Item | undefined,
   nowMs: number,
   allowsLoopback: boolean,
+  remembered = rememberedOf(head, allowsLoopback),
 ): StandingSubscription | undefined {
-  const resource = inlineResource('Subscription', head);
-  if (!head || !resource) return undefined;
-  const name = `${head.pk} ${resource.meta.versionId} ${allowsLoopback}`;
-  const subscription = read.get(name) ?? parseSubscription(resource, allowsLoopback);
-  read.set(name, subscription);
+  if (!isStanding(head)) return undefined;
+  const resource = remembered ? undefined : inlineResource('Subscription', head);
+  const subscription = remembered ?? (resource && parseSubscription(resource, allowsLoopback));
+  if (!subscription) return undefined;
+  read.set(nameOf(head, allowsLoopback), subscription);
   const hasEnded = subscription.endsAtMs !== undefined && subscription.endsAtMs <= nowMs;
   if (subscription.status === 'off' || hasEnded) return undefined;
   const { writer: author = [] } = readHead(head);
-  return { subscription, author, versionId: resource.meta.versionId };
+  return { subscription, author, versionId: String(head.versionId) };
 }

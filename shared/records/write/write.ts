@@ -1,4 +1,4 @@
-import { requireDepth, stringifyJson } from '../../base/json.ts';
+import { requireModest, stringifyJson } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
 import type { Resource, Stamp } from '../../base/resource.ts';
 import type { HttpRequest } from '../../carry/http/request.ts';
@@ -189,7 +189,7 @@ export async function patched(
     for (const pointer of pointers) patching.apply(pointer);
   }
   const next = patching.value;
-  requireDepth(stringifyJson(next));
+  requireModest(stringifyJson(next));
   return { body: requireSameId(requireResource(next, type), resource.id), emptied: patching.emptied };
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isExactNumber, stringifyJson } from '../../base/json.ts';
-import { deepestJson, longestBodyBytes } from '../../base/limits.ts';
+import { isExactNumber, stringifyJson, valuesIn } from '../../base/json.ts';
+import { deepestJson, longestBodyBytes, mostJsonValues } from '../../base/limits.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { fieldsOf, isObject } from '../../base/values.ts';
 
@@ -13,6 +13,8 @@ export interface PatchOperation {
 }
 
 const mostOperations = 1000;
+/** Characters that are copied cost as much as a value: they are written out, checked and packed. */
+const charactersPerValue = 5;
 
 /** @throws {Refusal} invalid when it is not a list of operations */
 export function parsePatch(body: unknown): PatchOperation[] {
@@ -64,7 +66,7 @@ export function beginPatch(
   readonly emptied: WeakSet<object>;
 } {
   // A holder, so that the whole value can be replaced like any other.
-  const holder: Holder = { value: copy(value), copied: 0, emptied: new WeakSet(), spend };
+  const holder: Holder = { value: copy(value), copied: 0, copiedValues: 0, emptied: new WeakSet(), spend };
   return {
     get value() {
       return holder.value;
@@ -78,6 +80,8 @@ interface Holder {
   value: unknown;
   /** Characters that `copy` operations have added. */
   copied: number;
+  /** Values that they have added. */
+  copiedValues: number;
   emptied: WeakSet<object>;
   spend(values: number): void;
 }
@@ -108,8 +112,13 @@ function read(holder: object, path: string): unknown {
 
 function duplicate(holder: Holder, from: string): unknown {
   const value = read(holder, from);
-  holder.copied += stringifyJson(value).length;
+  const text = stringifyJson(value);
+  holder.spend(text.length / charactersPerValue);
+  holder.copied += text.length;
+  holder.copiedValues += valuesIn(text);
   if (holder.copied > longestBodyBytes) throw new Refusal('too-large', 'The patch copies more than 4 MiB');
+  if (holder.copiedValues > mostJsonValues)
+    throw new Refusal('too-costly', `The patch copies more than ${mostJsonValues} values`);
   return copy(value);
 }
 

@@ -147,6 +147,9 @@ function isHarmless(link: string): boolean {
   return harmlessSchemes.has(scheme) || /^data:image\/(?!svg)/.test(plain);
 }
 
+/** More of a resource are not looked for. */
+const mostFaults = 50;
+
 /** Of a rule of R4 that looks at one element, in comparisons; so many of each resource are in the price of a write. */
 const comparisonsOfRule = 50;
 const usualRules = 200;
@@ -222,7 +225,7 @@ export function unprocessableField(expression: string, text: string): Refusal {
 }
 
 function notValid(issues: readonly RefusalIssue[]): Refusal {
-  return new Refusal('unprocessable', 'The resource is not valid', { issues: issues.slice(0, 50) });
+  return new Refusal('unprocessable', 'The resource is not valid', { issues: issues.slice(0, mostFaults) });
 }
 
 /**
@@ -233,7 +236,7 @@ function notValid(issues: readonly RefusalIssue[]): Refusal {
  * @param found is given what is empty
  */
 function prepare(value: unknown, at: string, found: RefusalIssue[]): void {
-  if (!isObject(value)) return;
+  if (!isObject(value) || found.length >= mostFaults) return;
   if (isEmpty(value)) found.push({ text: 'An element that holds nothing is left out', expression: at });
   for (const [name, part] of Object.entries(value)) {
     const path = Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`;
