@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TOTP, URI } from 'otpauth';
 import { keys } from '../../shared/carry/table/keys.ts';
-import { mailedReset } from './mailed-link.ts';
+import { mailedLink, mailedReset } from './mailed-link.ts';
 import { type Answer, isDeployed, type Portico, startPortico } from './portico.ts';
 import { password, pkce, type SigningIn, signingIn } from './signing-in.ts';
 
@@ -151,8 +151,12 @@ describe('a sign-in of a person with a second factor', () => {
 
   test('wants it of a login of before too, when that goes to another Project', async () => {
     const { email, membership } = await at.newMember();
-    const { access_token } = await at.signIn(email);
-    const other = (await at.signIn(email)).access_token;
+    await at.invite(email, 1);
+    const link = await mailedLink(portico, email, (id) => id.startsWith(`${portico.projects[1]?.id}`));
+    await at.post('auth/setpassword', { ...link, password });
+    const here = { projectId: portico.projects[0]?.id };
+    const { access_token } = await at.signIn(email, here);
+    const other = (await at.signIn(email, here)).access_token;
     const { enrollUri } = (await mfa('status', other)).json;
     expect((await enrolEarly(enrollUri, other)).status).toBe(200);
     const step = await at.post('auth/switch', pkce, access_token);
@@ -165,7 +169,10 @@ describe('a sign-in of a person with a second factor', () => {
     expect((await at.me(access_token)).status).toBe(401);
     // The factor was shown: it is not asked for again.
     const next = await at.post('auth/switch', pkce, json.access_token);
-    expect(next.json).toEqual({ login: expect.any(String), memberships: [] });
+    expect(next.json).toEqual({
+      login: expect.any(String),
+      memberships: [expect.objectContaining({ id: membership })],
+    });
   });
 
   test('takes a code once, also when it comes twice at once', async () => {

@@ -148,8 +148,9 @@ describe('POST auth/switch', () => {
         project: expect.objectContaining({ display: portico.projects[1]?.name }),
       }),
     ]);
-    // To ask ends nothing.
+    // To ask ends nothing, and the present membership is not to be had anew.
     expect((await at.me(tokens[0])).status).toBe(200);
+    expect((await choose(step.json.login, String(memberships[0]))).status).toBe(400);
     const chosen = await choose(step.json.login, String(memberships[1]));
     const { json } = await at.exchange(chosen.json.code);
     const me = await at.me(json.access_token);
@@ -199,6 +200,16 @@ describe('POST auth/switch', () => {
     expect((await begin(await portico.token(portico.projects[0]))).status).toBe(403);
     expect((await at.post('auth/switch', pkce)).status).toBe(401);
   });
+});
+
+test('a change of Project gives no more than the token that asked for it had', async () => {
+  const { email, memberships } = await inBoth();
+  const full = await at.signIn(email, { projectId: portico.projects[0]?.id, scope: 'openid offline_access' });
+  const narrow = (await at.refresh(full.refresh_token, { scope: 'openid' })).json;
+  const { login } = (await at.post('auth/switch', pkce, narrow.access_token)).json;
+  const { code } = (await at.post('auth/profile', { login, profile: memberships[1] })).json;
+  const there = (await at.exchange(code)).json;
+  expect([there.scope, there.refresh_token]).toEqual(['openid', undefined]);
 });
 
 describe('a Project with an idle time', () => {

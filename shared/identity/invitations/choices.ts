@@ -45,13 +45,25 @@ export async function choicesOf(
     .filter((standing) => isChoosable(standing, services.now(), login));
 }
 
-/** Those that a password opens, and those that it opens with a second factor. */
-export function choicesWithin(
+/**
+ * Those that a password opens, and those that it opens with a second factor; of a login that goes on from another one all
+ * but that one's, of which it would be a longer one.
+ */
+export async function choicesWithin(
   services: Services,
-  login: LoginMade & { userId: string; onlyProject?: string | undefined },
+  login: LoginMade & {
+    userId: string;
+    onlyProject?: string | undefined;
+    replaces?: { project: string; profile: string } | undefined;
+  },
 ): Promise<Standing[]> {
-  const made = login.issuer === undefined ? { ...login, mfa: true } : login;
-  return choicesOf(services, login.userId, login.onlyProject, made);
+  const { issuer, userId, onlyProject, replaces } = login;
+  const made = issuer === undefined ? { ...login, mfa: true } : login;
+  const choices = await choicesOf(services, userId, onlyProject, made);
+  return choices.filter(
+    ({ membership: { project, profile } }) =>
+      project.reference !== `Project/${replaces?.project}` || profile.reference !== replaces?.profile,
+  );
 }
 
 /** A membership as a person is offered it. */

@@ -122,10 +122,11 @@ export async function switchProject(
   if (before?.kind !== 'person' || before.clientId !== '' || isForResourcesOnly(caller.scope))
     throw new Refusal('forbidden', 'Only a person in the app of the service changes the Project so');
   const { codeChallenge } = parse(switchBody, body);
-  const { issuer, issuerProject, mfa, scope, createdAtMs, signedInAtMs, subject: userId } = before;
+  const { issuer, issuerProject, mfa, createdAtMs, signedInAtMs, subject: userId } = before;
   const hasFactor = secondFactorOf(userId, found).seed !== undefined;
   const login = {
-    ...{ id: services.newId(), userId, clientId: '', scope, createdAtMs },
+    // Not what the login had, where this token has less of it.
+    ...{ id: services.newId(), userId, clientId: '', scope: caller.scope, createdAtMs },
     ...{ codeChallenge, codeChallengeMethod: 'S256' as const },
     ...(issuer === undefined ? {} : { issuer, issuerProject }),
     ...(mfa === undefined ? {} : { mfa }),
@@ -137,6 +138,5 @@ export async function switchProject(
   await begun.catch(orThrow(() => unauthorized('login ended')));
   if (login.needsMfa) return { login: login.id, mfaRequired: true };
   const choices = await choicesWithin(services, login);
-  const others = choices.filter(({ membership }) => membership.id !== caller.membershipId);
-  return { login: login.id, memberships: others.map(choice) };
+  return { login: login.id, memberships: choices.map(choice) };
 }
