@@ -9,7 +9,7 @@ import type { RunRequest } from '../../shared/bots/run/contract.ts';
 import { emptyBotMemory } from '../../shared/bots/run/services.ts';
 import { fileDataKeys } from '../../shared/carry/keys/data-keys.ts';
 import type { Item } from '../../shared/carry/table/item.ts';
-import { keys } from '../../shared/carry/table/keys.ts';
+import { type Key, keys } from '../../shared/carry/table/keys.ts';
 import { Later, type Queue } from '../../shared/carry/work/queue.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
 import { settingDefaults } from '../../shared/identity/projects/settings.ts';
@@ -255,6 +255,33 @@ test('a delivery is attempted, whichever answer of the table is lost', async () 
     attempts = met.attempts - 1;
     expect([n, runs.length - before]).toEqual([n, 1]);
   }
+});
+
+test('a Subscription is read whole once a version, and another version is at once the one that counts', async () => {
+  const id = await subscribe('https://93.184.215.14/');
+  const own = services();
+  let whole = 0;
+  const table = {
+    ...own.table,
+    read(wanted: readonly Key[], attributes?: readonly string[]) {
+      if (!attributes) whole += wanted.filter(({ pk }) => pk.includes('Subscription')).length;
+      return own.table.read(wanted, attributes);
+    },
+  };
+  const attempts = async () => {
+    await handOn((await twoVersions()).slice(0, 1), [id]);
+    await drain('subscriptions', match({ ...own, table }));
+    const left = store.receive('deliveries', { most: 10, hiddenMs: 1000 });
+    for (const { receipt } of left) store.remove(receipt);
+    return left.length;
+  };
+  expect([await attempts(), await attempts(), whole]).toEqual([1, 1, 1]);
+  const body = {
+    ...{ resourceType: 'Subscription', id, status: 'active', reason: 'x', criteria: 'Patient?active=true' },
+    channel: { type: 'rest-hook', endpoint: 'https://93.184.215.14/' },
+  };
+  await carryOut(stage.services, again(), [{ kind: 'update', type: 'Subscription', id, body }]);
+  expect([await attempts(), whole]).toEqual([0, 2]);
 });
 
 describe('expressions of Subscriptions', () => {

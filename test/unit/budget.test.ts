@@ -159,8 +159,10 @@ test('work that is not told costs no units, and time like any other', () => {
 
 test('what one step of what is not told costs does not tell how large it was', () => {
   const untold = newBudget(100).untold();
-  for (let n = 0; n < 7; n++) untold.spend('bytes', 100_000_000);
-  expect(() => untold.spend('bytes', 100_000_000) ?? untold.spend('items', 50)).not.toThrow();
+  for (let n = 0; n < 7; n++) untold.spend('bytes', 200_000);
+  // But no step costs more than a whole request may.
+  expect(isLeft(untold, 101)).toBe(false);
+  expect(() => untold.spend('comparisons', 40_001)).toThrow('too many values');
 });
 
 test('a bound by chance lies within a quarter, and nowhere much more often beyond a step than before it', () => {

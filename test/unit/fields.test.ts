@@ -76,6 +76,27 @@ describe('elements by path', () => {
     );
   });
 
+  test('that are sent decide nothing of what is kept, nor do those stored of which entry keeps them', () => {
+    fc.assert(
+      fc.property(node, node, somePaths, (sent, stored, closed) => {
+        const kept = keepFields(sent, stored, closed, free);
+        expect(kept).toEqual(keepFields(withoutFields(sent, closed), stored, closed, free));
+      }),
+      { numRuns: 1000 },
+    );
+    const entry = { use: 'official', family: 'Smith' };
+    const stored = { name: [{ use: 'nickname' }, { ...entry, given: ['X'] }] };
+    for (const given of ['X', 'Y'])
+      expect(
+        keepFields(
+          { name: [{ use: 'official', given: [given] }] },
+          stored,
+          ['name.family', 'name.given'],
+          free,
+        ),
+      ).toEqual({ name: [{ use: 'official', family: 'Smith', given: ['X'] }] });
+  });
+
   test('go through lists, choices and the extensions of a primitive', () => {
     const resource = { a: [{ b: 1, c: 2 }], _a: 1, vString: 'x', _vString: 'y', vs: 1, v: 1, xString: 'z' };
     const left = { a: [{ c: 2 }], _a: 1, vs: 1, v: 1, xString: 'z' };

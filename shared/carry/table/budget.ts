@@ -143,8 +143,11 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
     untold() {
       let own = byChance(units);
       const unitsOf = (cost: Cost, amount: number) => Math.min(prices[cost] * amount, mostUntoldUnits);
-      const requireOwn = (cost: Cost, amount: number) =>
+      const requireOwn = (cost: Cost, amount: number) => {
+        // What a whole request may not cost one step may not either: the clock is not asked within it.
+        requireWithin(units, cost, amount);
         requireWithin(own, cost, unitsOf(cost, amount) / prices[cost]);
+      };
       return {
         ...budget,
         get units() {

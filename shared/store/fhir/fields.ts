@@ -65,7 +65,14 @@ export function withoutFields<T extends object>(
   paths: readonly string[],
   emptied?: WeakSet<object>,
 ): T {
-  return paths.reduce<unknown>((value, path) => without(value, path.split('.'), emptied), resource) as T;
+  const names = paths.map((path) => path.split('.'));
+  return withoutPaths(resource, names, emptied) as T;
+}
+
+type Path = readonly string[];
+
+function withoutPaths(value: unknown, paths: readonly Path[], emptied?: WeakSet<object>): unknown {
+  return paths.reduce((left, path) => without(left, path, emptied), value);
 }
 
 /** What goes along while elements are kept. */
@@ -87,8 +94,8 @@ export function keepFields<T extends object>(
   paths: readonly string[],
   { spend, emptied = new WeakSet() }: Pick<Keeping, 'spend'> & Partial<Keeping>,
 ): T {
-  const keeping = { spend, emptied };
-  return paths.reduce<unknown>((value, path) => keep(value, stored, path.split('.'), keeping), sent) as T;
+  const names = paths.map((path) => path.split('.'));
+  return (names.length > 0 ? keep(sent, stored, names, { spend, emptied }) : sent) as T;
 }
 
 /** `_name` holds the extensions of `name`; `value[x]` is any of valueString, valueQuantity, … */
@@ -130,48 +137,48 @@ function noted<T extends object>(left: T, of: object, emptied: WeakSet<object> |
   return left;
 }
 
-function keep(sent: unknown, stored: unknown, path: readonly string[], keeping: Keeping): unknown {
+/** @param paths all at once: what is closed by one must not decide which entry of a list keeps what another closes */
+function keep(sent: unknown, stored: unknown, paths: readonly Path[], keeping: Keeping): unknown {
   if (Array.isArray(sent) || Array.isArray(stored))
-    return keepInList(listOf(sent), listOf(stored), path, keeping);
-  if (!isNode(sent)) return holds(stored, path) ? stored : sent;
-  const [name = '', ...rest] = path;
-  const old = isNode(stored) ? Object.entries(stored).filter(([member]) => namesMember(name, member)) : [];
+    return keepInList(listOf(sent), listOf(stored), paths, keeping);
+  if (!isNode(sent)) return holds(stored, paths) ? stored : sent;
+  const isClosed = (member: string) =>
+    paths.some(([name = '', ...rest]) => rest.length === 0 && namesMember(name, member));
+  const within = (member: string) =>
+    paths.flatMap(([name = '', ...rest]) => (rest.length > 0 && namesMember(name, member) ? [rest] : []));
   const kept = Object.entries(sent).flatMap(([member, part]) => {
-    if (!namesMember(name, member)) return [[member, part]];
-    return rest.length === 0
-      ? []
-      : [[member, keep(part, isNode(stored) ? stored[member] : undefined, rest, keeping)]];
+    if (isClosed(member)) return [];
+    const inner = within(member);
+    const old = isNode(stored) ? stored[member] : undefined;
+    return [[member, inner.length > 0 ? keep(part, old, inner, keeping) : part]];
   });
-  const missing = old.filter(
-    ([member, part]) => rest.length === 0 || (!Object.hasOwn(sent, member) && holds(part, rest)),
+  const missing = (isNode(stored) ? Object.entries(stored) : []).filter(
+    ([member, part]) => isClosed(member) || (!Object.hasOwn(sent, member) && holds(part, within(member))),
   );
   return noted(Object.fromEntries([...kept, ...missing]), sent, keeping.emptied);
 }
 
-function keepInList(
-  sent: unknown[],
-  stored: unknown[],
-  path: readonly string[],
-  keeping: Keeping,
-): unknown[] {
-  keeping.spend(sent.length + stored.length);
+function keepInList(sent: unknown[], stored: unknown[], paths: readonly Path[], keeping: Keeping): unknown[] {
+  keeping.spend((sent.length + stored.length) * paths.length);
   const free = new Set(stored.keys());
   const take = (at: number | undefined) => (at !== undefined && free.delete(at) ? at : undefined);
   // By their text: comparing each with each would take the square of what a caller sends.
-  const places = Map.groupBy([...stored.keys()].reverse(), (at) => textWithout(stored[at], path));
-  const equal = sent.map((entry) => take(places.get(textWithout(entry, path))?.pop()));
+  const places = Map.groupBy([...stored.keys()].reverse(), (at) => textWithout(stored[at], paths));
+  const equal = sent.map((entry) => take(places.get(textWithout(entry, paths))?.pop()));
   const found = equal.map((at, i) => at ?? take(i));
-  if ([...free].some((at) => holds(stored[at], path))) return stored;
+  if ([...free].some((at) => holds(stored[at], paths))) return stored;
   const kept = sent.map((entry, i) => {
     const at = found[i];
-    return at === undefined ? without(entry, path, keeping.emptied) : keep(entry, stored[at], path, keeping);
+    return at === undefined
+      ? withoutPaths(entry, paths, keeping.emptied)
+      : keep(entry, stored[at], paths, keeping);
   });
   return noted(kept, sent, keeping.emptied);
 }
 
-/** Equal for entries that differ in what the path closes only, whatever the order of their members. */
-function textWithout(entry: unknown, path: readonly string[]): string {
-  return stringifyJson(sorted(without(entry, path))) ?? '';
+/** Equal for entries that differ in what the paths close only, whatever the order of their members. */
+function textWithout(entry: unknown, paths: readonly Path[]): string {
+  return stringifyJson(sorted(withoutPaths(entry, paths))) ?? '';
 }
 
 function sorted(value: unknown): unknown {
@@ -181,8 +188,8 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
-function holds(value: unknown, path: readonly string[]): boolean {
-  return !isDeepStrictEqual(without(value, path), value);
+function holds(value: unknown, paths: readonly Path[]): boolean {
+  return paths.some((path) => !isDeepStrictEqual(without(value, path), value));
 }
 
 function listOf(value: unknown): unknown[] {
