@@ -540,6 +540,37 @@ describe('whoever comes up to a bound with records of their own learns of no one
   });
 });
 
+test('neither many links nor long scopes make what one may not see cost more than it is blurred by', async () => {
+  const birthDate = '1931-07-13';
+  const hidden = { resourceType: 'Patient', id: 'hidden-birth', gender: 'female', birthDate };
+  await newResource(stage, caller.project, hidden);
+  await setPolicy([
+    { resourceType: 'Patient', criteria: 'Patient?gender:not=female' },
+    { resourceType: 'Patient', criteria: 'Patient?gender=female', hiddenFields: ['birthDate'] },
+    { resourceType: 'Observation' },
+  ]);
+  const long = Array.from({ length: 12 }, (_, n) => `user/Patient.rs?_id=${n},${Array(195).fill('a')}`);
+  const by = { ...caller, scope: ['openid', 'user/*.rs', ...long].join(' ') };
+  const unitsFor = async (date: string) => {
+    const query = new URLSearchParams(Array(49).fill(['subject:Patient.birthdate', date]));
+    const spent: number[] = [];
+    const budget = newBudget();
+    const untold = () => {
+      const own = budget.untold();
+      const spend: typeof own.spend = (cost, amount) => {
+        own.spend(cost, amount);
+        spent.push(amount);
+      };
+      return { ...own, spend };
+    };
+    const services = { ...stage.services, table: meteredTable(stage.services.table, { ...budget, untold }) };
+    await searchResources(services, by, { type: 'Observation', query });
+    return spent.length;
+  };
+  const [hit, miss] = [await unitsFor(birthDate), await unitsFor('1931-07-12')];
+  expect(hit - miss).toBeLessThan(10);
+});
+
 test('where a search in an order begins does not tell of what one may not see', async () => {
   const at = (start: string, end = start) => ({ location: { display: 'x' }, period: { start, end } });
   const newEncounter = (id: string, code: string, location: object[]) =>

@@ -142,27 +142,31 @@ test('a search asks the clock before each condition of a record', async () => {
 
 test('work that is not told costs no units, and time like any other', () => {
   let cpuMs = 0;
-  const budget = newBudget(40, () => cpuMs);
+  const budget = newBudget(400, () => cpuMs);
   const untold = budget.untold();
   const fits = () => isLeft(untold, 1);
   let units = 0;
-  for (; fits(); units++) untold.spend('items', 1);
+  for (; fits(); units += 3) untold.spend('items', 1);
   expect(untold.units).toBe(0);
   // As much again as the request has, a quarter more or less, for each search.
-  expect(units).toBeGreaterThanOrEqual(29);
-  expect(units).toBeLessThanOrEqual(50);
-  expect(isLeft(budget.untold(), 29)).toBe(true);
+  expect(units).toBeGreaterThanOrEqual(300 - 3);
+  expect(units).toBeLessThanOrEqual(500);
+  expect(isLeft(budget.untold(), 290)).toBe(true);
   cpuMs = requestCpuMs + 1;
   busyFor(20);
   expect(isLeft(untold, 0)).toBe(false);
 });
 
 test('what one step of what is not told costs does not tell how large it was', () => {
-  const untold = newBudget(100).untold();
-  for (let n = 0; n < 7; n++) untold.spend('bytes', 200_000);
+  const untold = newBudget(1000).untold();
+  for (let n = 0; n < 7; n++) untold.spend('bytes', 2_000_000);
+  for (const items of [0, 1, 3, 100, 800]) untold.spend('items', items);
   // But no step costs more than a whole request may.
-  expect(isLeft(untold, 101)).toBe(false);
-  expect(() => untold.spend('comparisons', 40_001)).toThrow('too many values');
+  expect(() => untold.spend('comparisons', 400_001)).toThrow('too many values');
+  let steps = 0;
+  for (; isLeft(untold, 1); steps++) untold.spend('items', 1);
+  expect(steps).toBeLessThan((1250 - 715) / 3 + 1);
+  expect(steps).toBeGreaterThan((750 - 715) / 3 - 1);
 });
 
 test('a bound by chance lies within a quarter, and nowhere much more often beyond a step than before it', () => {

@@ -20,8 +20,12 @@ const prices = {
 /** So many bytes of a resource, as JSON text, cost as much as one value that is compared. */
 export const bytesPerValue = 50;
 
-/** What one step costs at most on a budget that is not told. */
-const mostUntoldUnits = 10;
+/**
+ * What one step costs at most on a budget that is not told. To read items, however few, costs as much; to open what is large
+ * costs more, for how long that takes tells of it anyway.
+ */
+const mostUntoldUnits = 3;
+const mostUntoldBytesUnits = 100;
 
 type Cost = keyof typeof prices;
 const nothing = recordOf(typedKeys(prices), () => 0);
@@ -88,8 +92,6 @@ export interface Budget {
    * little: how large it is what is hidden would show, in a few requests.
    */
   untold(): Budget;
-  /** Of one request: versions that it has opened and not shown, which cost nothing when it comes upon them again. */
-  readonly unseen: Set<string> | undefined;
   /** What all that was spent cost. */
   readonly units: number;
   /** How many of each were spent. */
@@ -122,7 +124,6 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
   const require = (cost: Cost, amount: number) => requireWithin(left, cost, amount);
   const budget: Budget = {
     spent,
-    unseen: Number.isFinite(units) ? new Set() : undefined,
     get units() {
       return typedKeys(spent).reduce((sum, cost) => sum + prices[cost] * spent[cost], 0);
     },
@@ -142,7 +143,10 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
     },
     untold() {
       let own = byChance(units);
-      const unitsOf = (cost: Cost, amount: number) => Math.min(prices[cost] * amount, mostUntoldUnits);
+      const unitsOf = (cost: Cost, amount: number) => {
+        if (cost === 'items') return mostUntoldUnits;
+        return Math.min(prices[cost] * amount, cost === 'bytes' ? mostUntoldBytesUnits : mostUntoldUnits);
+      };
       const requireOwn = (cost: Cost, amount: number) => {
         // What a whole request may not cost one step may not either: the clock is not asked within it.
         requireWithin(units, cost, amount);
@@ -171,7 +175,7 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
 
 /**
  * As much, more or less by chance: up to a quarter, by a Laplace distribution with a sixteenth as its scale. A bound on what is
- * hidden that is drawn anew each time tells one record more in tens of thousands of requests, and nowhere sooner (C. Dwork and
+ * hidden that is drawn anew each time tells one record more in the square of its scale of requests, and nowhere sooner (C. Dwork and
  * others, Calibrating Noise to Sensitivity in Private Data Analysis, 2006); with an exact one, or a chance that ends
  * abruptly, those who come up to it with records of their own read what is hidden letter by letter.
  */

@@ -82,15 +82,31 @@ export function mayLookAtHidden(actor: Actor, type: string, parameter: Searched)
  * @param also hidden from them of the resource as it stands now
  * @returns undefined when the actor may not see the resource
  */
-export async function hiddenFields(
+export function hiddenFields(
   actor: Actor,
   interaction: Interaction,
   resource: Resource,
   also: readonly string[] = [],
 ): Promise<readonly string[] | undefined> {
+  return hiddenFromAny(actor, (one) => own.hiddenFields(one, interaction, resource, also));
+}
+
+/** Those that policies hide, whatever the token's scopes; undefined when they do not show the resource. */
+export function hiddenByPolicies(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<readonly string[] | undefined> {
+  return hiddenFromAny(actor, (one) => own.hiddenByPolicies(one, interaction, resource));
+}
+
+async function hiddenFromAny(
+  actor: Actor,
+  hiddenFrom: (one: Actor) => Promise<readonly string[] | undefined>,
+): Promise<readonly string[] | undefined> {
   const hidden: string[] = [];
   for (const one of everyone(actor)) {
-    const fields = await own.hiddenFields(one, interaction, resource, also);
+    const fields = await hiddenFrom(one);
     if (!fields) return undefined;
     hidden.push(...fields);
   }

@@ -150,6 +150,17 @@ export async function hiddenFields(
   return rules && hiddenByPolicy(actor, rules.policy, resource);
 }
 
+/** The same by the policies alone: what they hide costs nothing of what the actor makes their scopes cost. */
+export async function hiddenByPolicies(
+  actor: Actor,
+  interaction: Interaction,
+  resource: Resource,
+): Promise<readonly string[] | undefined> {
+  const { policy } = candidates(actor, interaction, resource.resourceType);
+  const hidden = await hiddenByPolicy(actor, policy, resource);
+  return hidden && !(await isClosedByContext(actor, interaction, resource)) ? hidden : undefined;
+}
+
 /** The rules of the interaction with the type; undefined where the context or the scopes close the resource. */
 async function rulesFor(
   actor: Actor,
@@ -334,12 +345,12 @@ async function matchesEvery(
 ): Promise<boolean> {
   for (const state of states) {
     const criterion = await criterionOf(rule, state.resourceType, actor.budget);
+    if (criterion && tells(criterion, hidden)) return false;
     const ofFields = comparisonsOfField * rule.hiddenFields.length;
     actor.budget.spend(
       'comparisons',
       comparisonsOfRule + ofFields + (criterion ? comparisonsOf(criterion, state) : 0),
     );
-    if (criterion && tells(criterion, hidden)) return false;
     // What is in the compartment of a Patient takes its Binaries along.
     const isPart = rule.compartment !== undefined && state.resourceType === 'Binary';
     const whole = (isPart ? await actor.contextOf(state) : undefined) ?? state;

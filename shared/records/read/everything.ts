@@ -4,6 +4,7 @@ import { parseReference, type Resource } from '../../base/resource.ts';
 import { fieldsOf } from '../../base/values.ts';
 import type { HttpRequest } from '../../carry/http/request.ts';
 import type { Services } from '../../carry/services.ts';
+import type { Item } from '../../carry/table/item.ts';
 import { isSortKey } from '../../carry/table/keys.ts';
 import type { Caller } from '../../identity/gate/access-token.ts';
 import { admit } from '../../identity/gate/actor.ts';
@@ -107,9 +108,11 @@ async function* recordOf(
   const owner = { table: reader.table, project: reader.project, type: 'Patient' };
   const opened = openInTurn(owner, ranges, batch, after === 'patient' ? undefined : after);
   for await (const some of inBatches(candidatesInTurn(opened), () => batch)) {
-    const states = await openAll(reader, some);
+    const heads = await headsOf(reader, some);
+    // One at a time: they may be large.
     for (const [i, { range, sk }] of some.entries()) {
-      const state = states[i];
+      const head = heads[i];
+      const state = head && (await openState(reader.table, head));
       const resource = state?.resource;
       const isOther = resource && !(resource.resourceType === 'Patient' && resource.id === patient.id);
       const seen = isOther && isWanted(resource) ? await reader.see(resource, []) : undefined;
@@ -121,11 +124,8 @@ async function* recordOf(
   }
 }
 
-/** The resources of a batch, in its order; their types stand in the sort keys. */
-async function openAll(
-  reader: SearchReader,
-  some: readonly Candidate[],
-): Promise<(OpenedResource | undefined)[]> {
+/** The heads of a batch, in its order; their types stand in the sort keys. */
+async function headsOf(reader: SearchReader, some: readonly Candidate[]): Promise<(Item | undefined)[]> {
   const types = some.map(({ sk }) => sk.slice(0, sk.indexOf('#')));
   const heads = new Map(
     await Promise.all(
@@ -135,12 +135,7 @@ async function openAll(
       }),
     ),
   );
-  const states: (OpenedResource | undefined)[] = [];
-  for (const [i, { id }] of some.entries()) {
-    const head = heads.get(types[i] ?? '')?.get(id);
-    states.push(head && (await openState(reader.table, head)));
-  }
-  return states;
+  return some.map(({ id }, i) => heads.get(types[i] ?? '')?.get(id));
 }
 
 function supportingOf(resources: readonly Resource[]): Set<string> {

@@ -4,7 +4,7 @@ import { isAdministrative, parseReference, type Resource, referenceOf } from '..
 import type { Services } from '../../carry/services.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
-  hiddenFields,
+  hiddenByPolicies,
   judgeOf,
   mayInteract,
   mayLookAtHidden,
@@ -15,6 +15,7 @@ import {
   visible,
 } from '../../identity/policies/access.ts';
 import type { Interaction, Rule } from '../../identity/policies/parse-policy.ts';
+import { looksAt } from '../../identity/policies/rules.ts';
 import { targetsOf } from '../../store/fhir/structures.ts';
 import { compartmentRanges, type KeyRange } from '../../store/index/key-range.ts';
 import { referencesOf } from '../../store/index/reference.ts';
@@ -211,11 +212,19 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Sear
   const untold = actor.budget.untold();
   const judge = judgeOf(actor, untold);
   const isHidden = hiddenFrom(actor);
+  /** Of one search, its links and its includes: what the policies hide of a resource, undefined for all. */
+  const known = new Map<string, readonly string[] | undefined>();
+  const isShown = (hidden: readonly string[] | undefined, searched: readonly SearchParameter[]) =>
+    hidden !== undefined && !searched.some((one) => looksAt(one, hidden));
   return {
     ...{ table, untold },
     project: actor.project,
     see: (resource, searched) => visible(judge, 'search', resource, { searched }),
-    maySee: async (resource) => (await hiddenFields(judge, 'search', resource)) !== undefined,
+    async maySee(pk, resource, searched) {
+      if (!known.has(pk)) known.set(pk, await hiddenByPolicies(judge, 'search', resource));
+      return isShown(known.get(pk), searched);
+    },
+    isKnownHidden: (pk, searched) => known.has(pk) && !isShown(known.get(pk), searched),
     maySearch: (type) => type !== 'User' && mayInteract(actor, 'search', type),
     seesAll: (type) => seesAll(actor, 'search', type),
     narrow: (type) => narrow(actor, type, isHidden),

@@ -1,5 +1,6 @@
 import { invalidField } from '../../base/refusal.ts';
 import type { Resource } from '../../base/resource.ts';
+import { keys } from '../../carry/table/keys.ts';
 import { entriesIn } from '../index/index-items.ts';
 import { isInside, type KeyRange, keyRangesOf, nameOfRange, shards, sortKeyOf } from '../index/key-range.ts';
 import { jointRanges } from '../index/ordered.ts';
@@ -18,6 +19,7 @@ import { type Filter, unindexed } from './filter.ts';
 import { findEntries } from './find-entries.ts';
 import {
   type Hit,
+  isKnownHidden,
   mostSorted,
   mostSortedOf,
   openHit,
@@ -278,8 +280,10 @@ async function* matching(
     order === 'in turn' ? `${range} ${sk}` : sk;
   /** Of what was opened: where it counts, if anywhere. One resource may be thousands of candidates. */
   const places = new Map<string, string | undefined>();
+  const isHidden = (id: string) =>
+    search.isJudged && isKnownHidden(search, keys.resource(search.project, search.type, id).pk);
   const mayCount = (candidate: Candidate) =>
-    !places.has(candidate.id) || places.get(candidate.id) === placeOf(candidate);
+    places.has(candidate.id) ? places.get(candidate.id) === placeOf(candidate) : !isHidden(candidate.id);
   let size = pageOf(search);
   for await (const some of inBatches(candidates, () => size)) {
     const ids = [...new Set(some.filter(mayCount).map(({ id }) => id))];

@@ -25,10 +25,13 @@ export interface SearchReader {
    */
   see(resource: Resource, searched: readonly SearchParameter[]): Promise<Resource | undefined>;
   /**
-   * Whether the caller may see anything of it: asked where they do not see all of the type, before what they ask for is
-   * compared, which they can make cost what they like.
+   * Whether the caller's policies show what is searched of it: asked where they do not see all of the type, before what they ask
+   * for is compared and their scopes are asked, both of which they can make cost what they like.
+   * @param pk by which it is known from then on
    */
-  maySee?(resource: Resource): Promise<boolean>;
+  maySee?(pk: string, resource: Resource, searched: readonly SearchParameter[]): Promise<boolean>;
+  /** Whether it is known that they do not: then it costs nothing to come upon it again. */
+  isKnownHidden?(pk: string, searched: readonly SearchParameter[]): boolean;
   /** On which all draws that the caller is not to learn of. */
   untold?: Budget;
   /** Whether the caller may see everything of the type: then what the index holds is what there is to see. */
@@ -55,6 +58,8 @@ export interface Search extends TypeTable {
   reader: SearchReader;
   filters: readonly Filter[];
   sort: readonly SortKey[];
+  /** What it looks at. */
+  searched: readonly SearchParameter[];
   /** How many hits are needed at first. */
   count: number;
   /**
@@ -91,9 +96,20 @@ export function newSearch(
   let left = isJudged ? byChance(reads) : reads;
   const { budget } = reader.table;
   if (isJudged) budget.spend('queries', lookUps);
+  const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
   const table = isJudged ? drawingOn(reader.table, (own) => reader.untold ?? own.untold()) : reader.table;
   return {
-    ...{ reader: { ...reader, table }, table, project: reader.project, type, filters, sort, count, isJudged },
+    ...{
+      reader: { ...reader, table },
+      table,
+      project: reader.project,
+      type,
+      filters,
+      sort,
+      searched,
+      count,
+      isJudged,
+    },
     get readsLeft() {
       return left;
     },
@@ -142,26 +158,26 @@ export interface Hit {
   position: Position;
 }
 
+/** Whether the search has found out already that nothing of a resource is to be found by it. */
+export function isKnownHidden({ reader, searched, isJudged }: Search, pk: string): boolean {
+  return isJudged && reader.isKnownHidden?.(pk, searched) === true;
+}
+
 /**
  * The resource as the caller may see it, when what the caller sees of it matches. Of whom not all is shown, what is not seen
  * is left out before anything is compared: neither units nor time tell what is in it.
  */
 export async function openHit(
-  { reader, filters, sort, isJudged, compare }: Search,
+  search: Search,
   head: Item,
   isRightPlace: (resource: Resource) => boolean = () => true,
 ): Promise<Omit<Hit, 'position'> | undefined> {
-  const version = `${head.pk} ${head.sk} ${head.versionId}`;
-  const unseen = isJudged ? reader.table.budget.unseen : undefined;
-  if (unseen?.has(version)) return undefined;
+  const { reader, filters, searched, isJudged, compare } = search;
+  if (isKnownHidden(search, head.pk)) return undefined;
   const opened = await openState(reader.table, head);
   if (!opened) return undefined;
   const { resource } = opened;
-  if (isJudged && !(await reader.maySee?.(resource))) {
-    unseen?.add(version);
-    return undefined;
-  }
-  const searched = [...filters.flatMap(({ parameters }) => parameters), ...sort.map((key) => key.parameter)];
+  if (isJudged && !(await reader.maySee?.(head.pk, resource, searched))) return undefined;
   // Whatever a look at its values takes, the clock is asked before the next.
   const step = () => reader.table.budget.require('comparisons', 0);
   const seen = isJudged ? await reader.see(resource, searched) : resource;

@@ -111,16 +111,21 @@ const mostLinked = 200;
 
 /**
  * Conditions on other resources as conditions on the searched ones: the others are searched first,
- * on the same caller's behalf.
+ * on the same caller's behalf. For whoever does not see all of them one after the other: what one has come upon and is
+ * hidden costs the next ones nothing.
  * @param searched the type of the search
  * @throws {Refusal} forbidden, too-costly
  */
-function resolveLinks(
+async function resolveLinks(
   reader: SearchReader,
   searched: string,
   links: readonly LinkedSearch[],
 ): Promise<Filter[]> {
-  return Promise.all(links.map((link) => resolve(reader, searched, link)));
+  const filters: Filter[] = [];
+  const atOnce = links.every(({ type }) => reader.seesAll?.(type) !== false) ? links.length : 1;
+  for (const some of inChunks(links, Math.max(1, atOnce)))
+    filters.push(...(await Promise.all(some.map((link) => resolve(reader, searched, link)))));
+  return filters;
 }
 
 async function resolve(reader: SearchReader, searched: string, link: LinkedSearch): Promise<Filter> {
