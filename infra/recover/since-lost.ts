@@ -166,7 +166,9 @@ export const keepClient: Step = async (recovery, item, prepared) => {
     const what = since ? 'changed' : 'deleted';
     prepared.open.push(`ClientApplication/${id} in Project/${project} was ${what} since: it has expired`);
   }
-  const kept = isSame ? since : { ...credential, expiresAtMs: Number(item.expiresAtMs ?? now()) };
+  // Whichever was earliest: what has expired since does not come back, nor does a second run put it off.
+  const dates = [item, since].map((one) => Number(one?.expiresAtMs ?? Number.POSITIVE_INFINITY));
+  const kept = isSame ? since : { ...credential, expiresAtMs: Math.min(now(), ...dates) };
   if (isDeepStrictEqual(kept, item)) return;
   await table.put(kept);
   prepared.credentialsKept += 1;

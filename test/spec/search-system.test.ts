@@ -244,7 +244,8 @@ describe('an estimate', () => {
     expect(await total('/Basic?code=b&_total=estimate&_count=1')).toBe(0);
     expect(await total('/Basic?_summary=count')).toBe(520);
     const token = await tokenUnder([{ resourceType: 'Basic', criteria: 'Basic?code=urn:a|a' }]);
-    expect(await total('/Basic?_total=estimate&_count=1', token)).toBeUndefined();
+    // What the index holds would tell of what they may not see: theirs are counted, one by one.
+    expect(await total('/Basic?_total=estimate&_count=1', token)).toBe(520);
     expect(await total('/Patient?_total=estimate&_count=1')).toBe(2);
   });
 });
