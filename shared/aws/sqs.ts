@@ -73,9 +73,10 @@ async function sendBatch(sqs: SQSClient, url: string, some: readonly Positioned[
   }
 }
 
-function entryOf({ body, group, delaySeconds }: Message) {
+function entryOf({ body, group, share, delaySeconds }: Message) {
   return {
     MessageBody: JSON.stringify(body),
+    ...(share === undefined ? {} : { MessageGroupId: share }),
     ...(group ? { MessageGroupId: group.id, MessageDeduplicationId: group.message } : {}),
     ...(delaySeconds === undefined ? {} : { DelaySeconds: delaySeconds }),
   };

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// biome-ignore lint/correctness/noUnresolvedImports: Node has it, Biome does not know it yet
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
@@ -65,6 +67,33 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('a queue on a laptop, by the client that AWS has', () => {
+  test('lets the few messages of one owner, and those of nobody, not wait for the many of another', async () => {
+    const queue = sqsQueue(urlOf('work'));
+    const many = Array.from({ length: 50 }, (_, n) => ({ body: `many ${n}`, share: 'many' }));
+    await queue.send([...many, { body: 'few', share: 'few' }, { body: 'nobody’s' }]);
+    const first = store.receive('work', { most: 3, hiddenMs: 60_000 });
+    const owners = first.map(({ body }) => JSON.parse(body).split(' ')[0]);
+    expect(owners.sort()).toEqual(['few', 'many', 'nobody’s']);
+    expect(store.receive('work', { most: 60, hiddenMs: 60_000 })).toHaveLength(49);
+  });
+
+  test('goes on with a folder of an earlier release, which knows no owners', async () => {
+    const file = join(folder, 'earlier.db');
+    const database = new DatabaseSync(file);
+    database.exec(`CREATE TABLE queued (
+      n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, queue TEXT, "group" TEXT, body TEXT,
+      sent_at INTEGER, hidden_until INTEGER, receives INTEGER DEFAULT 0
+    )`);
+    const insert = 'INSERT INTO queued (id, queue, body, sent_at, hidden_until) VALUES (?, ?, ?, ?, 0)';
+    database.prepare(insert).run('a', 'work', '"before"', Date.now());
+    database.close();
+    const earlier = openQueueStore(file);
+    earlier.send('work', [{ MessageBody: '"after"', MessageGroupId: 'p' }]);
+    const bodies = earlier.receive('work', { most: 10, hiddenMs: 1000 }).map(({ body }) => body);
+    expect(bodies).toEqual(['"before"', '"after"']);
+    earlier.close();
+  });
+
   test('gives every message once to who takes it', async () => {
     const taken: unknown[] = [];
     follow(async (body) => void taken.push(body));

@@ -98,6 +98,7 @@ describe('a write', () => {
     const written = await dispatch(project, 'Subscription', '1', undefined, { isRequested: true });
     expect(written['subscription-status']).toEqual({
       body: { project, id: 'x', versionId: '1' },
+      share: project,
       delaySeconds: 11,
     });
     expect(await dispatch(project, 'Patient', '2')).toHaveProperty('subscriptions');

@@ -57,6 +57,9 @@ describe('what follows a write', () => {
   test('is said without anything that the item holds', () => {
     const messages = messagesOf({ before: head('1'), after: head('2') });
     expect(JSON.stringify(messages)).not.toContain('Zebra');
+    // Whose it is: others do not wait for the many of one Project.
+    const { mail } = messagesOf({ before: undefined, after: { ...outbox, project: 'q' } });
+    expect([messages['index-upkeep']?.share, mail?.share]).toEqual(['p', 'q']);
     expect(parseUpkeep(messages['index-upkeep']?.body)).toMatchObject({
       ...{ project: 'p', type: 'Patient', id: 'x' },
       ...{ before: { versionId: '1' }, after: { versionId: '2' } },

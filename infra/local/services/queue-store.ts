@@ -24,9 +24,9 @@ interface Receiving {
 /** A message as SQS's clients send it. */
 export interface SentMessage {
   MessageBody: string;
-  /** The messages of one group are received one after the other. */
+  /** Of named messages: those of one group are received one after the other. Of others: whose they are. */
   MessageGroupId?: string | undefined;
-  /** One with the same name within five minutes is not kept again. */
+  /** Its name: one with the same within five minutes is not kept again. */
   MessageDeduplicationId?: string | undefined;
   DelaySeconds?: number;
 }
@@ -36,7 +36,7 @@ export type QueueStore = ReturnType<typeof openQueueStore>;
 const schema = `
   CREATE TABLE IF NOT EXISTS queued (
     n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, queue TEXT, "group" TEXT, body TEXT,
-    sent_at INTEGER, hidden_until INTEGER, receives INTEGER DEFAULT 0
+    sent_at INTEGER, hidden_until INTEGER, receives INTEGER DEFAULT 0, share TEXT
   );
   CREATE INDEX IF NOT EXISTS queued_next ON queued (queue, hidden_until, n);
   CREATE INDEX IF NOT EXISTS queued_group ON queued (queue, "group", n) WHERE "group" IS NOT NULL;
@@ -60,18 +60,23 @@ const keptMs = 14 * 86_400_000;
 export function openQueueStore(file: string, now: () => number = Date.now) {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema}`);
+  // Folders of earlier releases have no shares.
+  const columns = database.prepare("SELECT name FROM pragma_table_info('queued')").all();
+  if (!columns.some(({ name }) => name === 'share'))
+    database.exec('ALTER TABLE queued ADD COLUMN share TEXT');
   // Nobody is at work yet: what a process that died had received is to be had again at once.
   database.exec('UPDATE queued SET hidden_until = 0 WHERE hidden_until > 0');
   database.prepare('DELETE FROM queued WHERE sent_at < ?').run(now() - keptMs);
   const insert = database.prepare(
-    'INSERT INTO queued (id, queue, "group", body, sent_at, hidden_until) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO queued (id, queue, "group", body, sent_at, hidden_until, share) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const named = database.prepare('SELECT id FROM sent_name WHERE queue = ? AND name = ? AND at > ?');
   const name = database.prepare('INSERT OR REPLACE INTO sent_name (queue, name, id, at) VALUES (?, ?, ?, ?)');
   const forget = database.prepare('DELETE FROM sent_name WHERE at <= ?');
   const visible = database.prepare(
     `SELECT id, body, receives, sent_at FROM queued AS own
-     WHERE queue = ? AND hidden_until <= ? AND ${isFirst} ORDER BY n LIMIT ?`,
+     WHERE queue = ? AND hidden_until <= ? AND ${isFirst}
+     ORDER BY row_number() OVER (PARTITION BY coalesce(share, id) ORDER BY n), n LIMIT ?`,
   );
   const postpone = database.prepare('UPDATE queued SET hidden_until = ? WHERE id = ? AND receives = ?');
   const hide = database.prepare('UPDATE queued SET hidden_until = ?, receives = receives + 1 WHERE id = ?');
@@ -110,7 +115,8 @@ export function openQueueStore(file: string, now: () => number = Date.now) {
     if (known !== undefined) return String(known);
     const id = randomUUID();
     const hiddenUntil = DelaySeconds ? now() + DelaySeconds * 1000 : 0;
-    insert.run(id, queue, MessageGroupId, MessageBody, now(), hiddenUntil);
+    const [group, share] = own === undefined ? [null, MessageGroupId] : [MessageGroupId, null];
+    insert.run(id, queue, group, MessageBody, now(), hiddenUntil, share);
     if (own !== undefined) name.run(queue, own, id, now());
     return id;
   }

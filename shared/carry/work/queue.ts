@@ -8,6 +8,11 @@ export interface Message {
   body: unknown;
   /** In a queue that keeps order, and there always: messages of one group are taken one after the other. */
   group?: Group;
+  /**
+   * Whose it is, in a queue that keeps no order: while one owner has many, those of others are taken first (SQS fair queues).
+   * Up to 128 letters, digits and signs.
+   */
+  share?: string;
   /** Until it can be taken; not in a queue that keeps order. */
   delaySeconds?: number;
 }

@@ -130,8 +130,11 @@ function opensAll({ compartment, criteria, hiddenFields }: Rule): boolean {
 
 /** Whether the actor may do this with this very resource, as it stands. */
 export async function allows(actor: Actor, interaction: Interaction, resource: Resource): Promise<boolean> {
-  const rules = await rulesFor(actor, interaction, resource);
-  return rules !== undefined && matchesSome(actor, rules.policy, [resource]);
+  const { policy } = candidates(actor, interaction, resource.resourceType);
+  return (
+    (await matchesSome(actor, policy, [resource])) &&
+    (await rulesFor(actor, interaction, resource)) !== undefined
+  );
 }
 
 /**
@@ -146,8 +149,10 @@ export async function hiddenFields(
   resource: Resource,
   also: readonly string[] = [],
 ): Promise<readonly string[] | undefined> {
-  const rules = await rulesFor(actor, interaction, resource, also);
-  return rules && hiddenByPolicy(actor, rules.policy, resource);
+  const hidden = await hiddenByPolicies(actor, interaction, resource);
+  if (!hidden) return undefined;
+  const { scope } = candidates(actor, interaction, resource.resourceType);
+  return (await isInScope(actor, scope, [resource], interaction, also)) ? hidden : undefined;
 }
 
 /** The same by the policies alone: what they hide costs nothing of what the actor makes their scopes cost. */
@@ -166,11 +171,10 @@ async function rulesFor(
   actor: Actor,
   interaction: Interaction,
   resource: Resource,
-  also: readonly string[] = [],
 ): Promise<Rules | undefined> {
   if (await isClosedByContext(actor, interaction, resource)) return undefined;
   const rules = candidates(actor, interaction, resource.resourceType);
-  return (await isInScope(actor, rules.scope, [resource], interaction, also)) ? rules : undefined;
+  return (await isInScope(actor, rules.scope, [resource], interaction)) ? rules : undefined;
 }
 
 async function hiddenByPolicy(

@@ -145,7 +145,8 @@ export function messagesOf({ before, after }: Written): Messages {
   const messages: Messages = {};
   for (const [purpose, messageOf] of typedEntries(followUps)) {
     const message = messageOf({ before, after });
-    if (message) messages[purpose] = message;
+    const share = parseHead(after)?.project ?? after.project;
+    if (message) messages[purpose] = typeof share === 'string' ? { ...message, share } : message;
   }
   return messages;
 }
@@ -166,6 +167,7 @@ export async function subscriptionMessages(
   const listed = await subscriptions.about(project, type, version.lastUpdated);
   const status = {
     body: { project, id, versionId: version.versionId },
+    share: project,
     ...(after?.isRequested === true ? { delaySeconds: knownAfterSeconds } : {}),
   };
   return {

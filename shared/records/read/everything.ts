@@ -115,7 +115,9 @@ async function* recordOf(
       const state = head && (await openState(reader.table, head));
       const resource = state?.resource;
       const isOther = resource && !(resource.resourceType === 'Patient' && resource.id === patient.id);
-      const seen = isOther && isWanted(resource) ? await reader.see(resource, []) : undefined;
+      const isAsked = head && isOther && isWanted(resource);
+      const mayShow = isAsked && (await reader.maySee?.(head.pk, resource, [])) !== false;
+      const seen = mayShow ? await reader.see(resource, []) : undefined;
       // By what the caller sees: a hidden element must not tell whose record it belongs to.
       const isOfPatient = seen !== undefined && patientsOf(seen).has(reference);
       const value = state && isOfPatient ? { resource: seen, bytes: bytesSeen(state, seen) } : undefined;
