@@ -92,6 +92,8 @@ export interface Budget {
    * little: how large it is what is hidden would show, in a few requests.
    */
   untold(): Budget;
+  /** For one look of several steps: where what it costs is not told, it costs no more units than these, a step's if left out. */
+  asOne(most?: number): Budget;
   /** What all that was spent cost. */
   readonly units: number;
   /** How many of each were spent. */
@@ -152,7 +154,7 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
         requireWithin(units, cost, amount);
         requireWithin(own, cost, unitsOf(cost, amount) / prices[cost]);
       };
-      return {
+      const untold: Budget = {
         ...budget,
         get units() {
           return budget.units;
@@ -162,8 +164,20 @@ export function newBudget(units: number = requestUnits, cpuMs: () => number = ()
           requireOwn(cost, amount);
           own -= unitsOf(cost, amount);
         },
+        asOne(most = mostUntoldUnits) {
+          let left = most;
+          const spend: Budget['spend'] = (cost, amount) => {
+            requireOwn(cost, amount);
+            const some = Math.min(unitsOf(cost, amount), left);
+            own -= some;
+            left -= some;
+          };
+          return { ...untold, spend };
+        },
       };
+      return untold;
     },
+    asOne: () => budget,
     spend(cost, amount) {
       require(cost, amount);
       left -= prices[cost] * amount;

@@ -88,27 +88,35 @@ export function hiddenFields(
   resource: Resource,
   also: readonly string[] = [],
 ): Promise<readonly string[] | undefined> {
-  return hiddenFromAny(actor, (one) => own.hiddenFields(one, interaction, resource, also));
+  return hiddenFromAny(everyone(actor), (one) => own.hiddenFields(one, interaction, resource, also));
 }
 
-/** Those that policies hide, whatever the token's scopes; undefined when they do not show the resource. */
+/**
+ * Those that policies hide, whatever the token's scopes; undefined when they do not show the resource. In whose name it is
+ * asked is asked first: rules that they have written for somebody else cost nothing of what is hidden from them.
+ * @param isEnough whether more of them would change nothing
+ */
 export function hiddenByPolicies(
   actor: Actor,
   interaction: Interaction,
   resource: Resource,
+  isEnough: (hidden: readonly string[]) => boolean,
 ): Promise<readonly string[] | undefined> {
-  return hiddenFromAny(actor, (one) => own.hiddenByPolicies(one, interaction, resource));
+  const all = everyone(actor).toReversed();
+  return hiddenFromAny(all, (one) => own.hiddenByPolicies(one, interaction, resource), isEnough);
 }
 
 async function hiddenFromAny(
-  actor: Actor,
+  actors: readonly Actor[],
   hiddenFrom: (one: Actor) => Promise<readonly string[] | undefined>,
+  isEnough: (hidden: readonly string[]) => boolean = () => false,
 ): Promise<readonly string[] | undefined> {
   const hidden: string[] = [];
-  for (const one of everyone(actor)) {
+  for (const one of actors) {
     const fields = await hiddenFrom(one);
     if (!fields) return undefined;
     hidden.push(...fields);
+    if (isEnough(hidden)) break;
   }
   return hidden;
 }

@@ -302,14 +302,16 @@ async function isInScope(
   const [{ resourceType: type } = { resourceType: '' }] = states;
   const looks = ({ criteria, compartment }: Rule) => criteria !== undefined || compartment !== undefined;
   if (!scope?.some(looks)) return matchesSome(actor, scope, states);
+  // However many and long they are: who chose them is not to learn from what they cost what they close.
+  const one = judgeOf(actor, actor.budget.asOne());
   const { policy } = candidates(actor, reading.includes(interaction) ? interaction : 'read', type);
   const hidden = [...also];
   for (const state of states) {
     const fields = await hiddenByPolicy(actor, policy, state);
-    if (!fields) return matchesSome(actor, scope, states, 'all');
+    if (!fields) return matchesSome(one, scope, states, 'all');
     hidden.push(...fields);
   }
-  return matchesSome(actor, scope, states, hidden);
+  return matchesSome(one, scope, states, hidden);
 }
 
 /** Elements that rules must not look at, or they would tell of them; undefined for rules that are not of the actor's choice. */

@@ -2,6 +2,7 @@ import { inChunks } from '../../base/in-parallel.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { isAdministrative, parseReference, type Resource, referenceOf } from '../../base/resource.ts';
 import type { Services } from '../../carry/services.ts';
+import { keys } from '../../carry/table/keys.ts';
 import type { Actor } from '../../identity/gate/actor.ts';
 import {
   hiddenByPolicies,
@@ -207,21 +208,34 @@ interface Judged {
   items: number;
 }
 
+/** What it costs at most to ask a record's policies: a tenth of what a search is blurred by, however many rules there are. */
+const mostPolicyUnits = 60;
+
 /** The actor's eyes for a search: what no rule allows is not there, by whatever way it is looked for. */
 export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): SearchReader {
   const untold = actor.budget.untold();
   const judge = judgeOf(actor, untold);
   const isHidden = hiddenFrom(actor);
-  /** Of one search, its links and its includes: what the policies hide of a resource, undefined for all. */
+  /** Of one search, its links and its includes: what the policies hide of a resource, undefined for all of it; so do scopes. */
   const known = new Map<string, readonly string[] | undefined>();
   const isShown = (hidden: readonly string[] | undefined, searched: readonly SearchParameter[]) =>
     hidden !== undefined && !searched.some((one) => looksAt(one, hidden));
   return {
     ...{ table, untold },
     project: actor.project,
-    see: (resource, searched) => visible(judge, 'search', resource, { searched }),
+    async see(resource, searched) {
+      const seen = await visible(judge, 'search', resource, { searched });
+      const { pk } = keys.resource(actor.project, resource.resourceType, resource.id);
+      // What the policies show the scopes have closed.
+      if (!seen && isShown(known.get(pk), searched)) known.set(pk, undefined);
+      return seen;
+    },
     async maySee(pk, resource, searched) {
-      if (!known.has(pk)) known.set(pk, await hiddenByPolicies(judge, 'search', resource));
+      if (!known.has(pk)) {
+        const one = judgeOf(actor, untold.asOne(mostPolicyUnits));
+        const isEnough = (hidden: readonly string[]) => !isShown(hidden, searched);
+        known.set(pk, await hiddenByPolicies(one, 'search', resource, isEnough));
+      }
       return isShown(known.get(pk), searched);
     },
     isKnownHidden: (pk, searched) => known.has(pk) && !isShown(known.get(pk), searched),
