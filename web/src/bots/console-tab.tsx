@@ -49,7 +49,9 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
           )
         }
       >
-        <Select label="Content type" options={samples} help={type} {...field('input')} />
+        <Select label="Content type" options={samples} {...field('input')}>
+          {type}
+        </Select>
         <TextField
           label="Input"
           rows={8}

@@ -26,11 +26,17 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
       <fieldset className="filters" aria-label="Filters">
         <Select label="Outcome" options={outcomes} {...field('outcome')} />
         <Select label="Time" options={times} {...field('time')} />
-        <TextField label="Run by" help="As Practitioner/…" spellCheck="false" {...field('by')} />
-        <TextField label="Trace" help="The X-Trace-Id of a call" spellCheck="false" {...field('trace')} />
-        <Switch isSelected={live !== ''} onChange={(isLive) => change({ live: isLive ? 'yes' : '' })}>
-          Live
-        </Switch>
+        <TextField label="Run by" spellCheck="false" {...field('by')}>
+          As Practitioner/…
+        </TextField>
+        <TextField label="Trace" spellCheck="false" {...field('trace')}>
+          The X-Trace-Id of a call
+        </TextField>
+        <Switch
+          label="Live"
+          isSelected={live !== ''}
+          onChange={(isLive) => change({ live: isLive ? 'yes' : '' })}
+        />
       </fieldset>
       <Button onPress={pages.reload}>Refresh</Button>
       <PagedRows

@@ -54,29 +54,19 @@ function SettingsForm({ bot, onDone }: { bot: Bot; onDone(isDone: boolean): void
     <Form label="Settings" action={save} submit="Save the settings">
       <TextField label="Name" {...save.field('name')} isRequired />
       <TextField label="Description" {...save.field('description')} />
-      <TextField
-        label="Identifiers"
-        rows={3}
-        isCode
-        help="One per line, as https://example.org/bots|name. Senders can name the Bot by them."
-        {...save.field('identifier')}
-      />
+      <TextField label="Identifiers" rows={3} isCode {...save.field('identifier')}>
+        One per line, as https://example.org/bots|name. Senders can name the Bot by them.
+      </TextField>
       <div className="form-pair">
-        <TextField
-          label="Time limit in seconds"
-          inputMode="numeric"
-          help="10 when empty. At most 25, or 840 for asynchronous runs."
-          {...save.field('timeout')}
-        />
-        <TextField
-          label="Memory in MiB"
-          inputMode="numeric"
-          help="Empty: 128. From 16 to 512."
-          {...save.field('memory')}
-        />
+        <TextField label="Time limit in seconds" inputMode="numeric" {...save.field('timeout')}>
+          10 when empty. At most 25, or 840 for asynchronous runs.
+        </TextField>
+        <TextField label="Memory in MiB" inputMode="numeric" {...save.field('memory')}>
+          Empty: 128. From 16 to 512.
+        </TextField>
       </div>
-      <Switch {...save.toggle('runAsUser')} help="It may then do only what both it and its caller may do.">
-        Run within the rights of the caller
+      <Switch label="Run within the rights of the caller" {...save.toggle('runAsUser')}>
+        It may then do only what both it and its caller may do.
       </Switch>
     </Form>
   );
@@ -177,13 +167,9 @@ function Secrets({ path, secrets }: { path: string; secrets: Secret[] }) {
       />
       <FormCard label="Set a secret" action={set} submit="Set the secret">
         <TextField label="Name" {...set.field('name')} isRequired />
-        <PasswordField
-          label="Value"
-          help="Nobody can read it back. A name that is there already gets the new value."
-          {...set.field('value')}
-          isRequired
-          autoComplete="off"
-        />
+        <PasswordField label="Value" {...set.field('value')} isRequired autoComplete="off">
+          Nobody can read it back. A name that is there already gets the new value.
+        </PasswordField>
       </FormCard>
     </>
   );

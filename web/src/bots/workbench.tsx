@@ -116,11 +116,12 @@ function Bench({ bot, draft, savedFirst, runningFirst }: BenchProps) {
               <TextField
                 label="File name"
                 name="filename"
-                help="The extension decides how it is read: .ts, .js, .mjs or .cjs."
                 value={filename}
                 onChange={(next) => change({ filename: next })}
                 isRequired
-              />
+              >
+                The extension decides how it is read: .ts, .js, .mjs or .cjs.
+              </TextField>
               <TemplatePicker text={source.text} onPick={(text) => editor.current?.replace(text)} />
             </div>
             {message !== undefined && (

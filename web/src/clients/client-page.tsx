@@ -173,12 +173,9 @@ function ExpiryForm({ client, expires }: { client: Client; expires: string | und
       kind="plain"
       isDisabled={save.values.expires === saved}
     >
-      <TextField
-        label="Last day"
-        type="date"
-        help="After it the key gets no tokens. Leave it empty for a key that does not expire."
-        {...save.field('expires')}
-      />
+      <TextField label="Last day" type="date" {...save.field('expires')}>
+        After it the key gets no tokens. Leave it empty for a key that does not expire.
+      </TextField>
     </Form>
   );
 }
@@ -201,21 +198,17 @@ function RedirectsForm({ client }: { client: Client }) {
   });
   return (
     <FormCard
-      label="Signing people in"
-      hasHeading
+      title="Signing people in"
       className="card"
       action={save}
       submit="Save the redirect URIs"
       kind="plain"
       saved="Saved."
     >
-      <TextField
-        label="Redirect URIs"
-        rows={3}
-        spellCheck="false"
-        help="Only for an app that signs people in: one per line, compared character for character. One that is removed stops working at once."
-        {...save.field('redirectUris')}
-      />
+      <TextField label="Redirect URIs" rows={3} spellCheck="false" {...save.field('redirectUris')}>
+        Only for an app that signs people in: one per line, compared character for character. One that is
+        removed stops working at once.
+      </TextField>
     </FormCard>
   );
 }

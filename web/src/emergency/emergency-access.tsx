@@ -95,21 +95,13 @@ export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useE
           The administrators are told by e-mail at once. The reason, and everything that you read and change,
           is recorded.
         </p>
-        <TextField
-          label="Why do you need it?"
-          help="At least ten characters."
-          value={reason}
-          onChange={setReason}
-          rows={3}
-          isRequired
-        />
+        <TextField label="Why do you need it?" value={reason} onChange={setReason} rows={3} isRequired>
+          At least ten characters.
+        </TextField>
         {!isExternal(session) && (
-          <PasswordField
-            label="Your password"
-            help="It is asked for when you signed in more than five minutes ago."
-            value={password}
-            onChange={setPassword}
-          />
+          <PasswordField label="Your password" value={password} onChange={setPassword}>
+            It is asked for when you signed in more than five minutes ago.
+          </PasswordField>
         )}
       </Confirm>
     </>

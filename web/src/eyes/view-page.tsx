@@ -63,19 +63,21 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
         <TextField
           label="Search parameters"
           name="search"
-          help="As name=Smith or birthdate=ge2000-01-01. Leave it empty for all of them."
           spellCheck="false"
           value={parameters}
           onChange={setParameters}
-        />
+        >
+          As name=Smith or birthdate=ge2000-01-01. Leave it empty for all of them.
+        </TextField>
         <TextField
           label="Or the id of one record"
           name="resource"
-          help="Says why they see it, or why not."
           spellCheck="false"
           value={record}
           onChange={setRecord}
-        />
+        >
+          Says why they see it, or why not.
+        </TextField>
       </FormCard>
       {found && (
         <SeenList

@@ -55,11 +55,12 @@ export function NewPolicyPage() {
       <div className="narrow">
         <Select
           label="Begin with"
-          {...(says ? { help: says } : {})}
           value={template}
           options={templates}
           onChange={(next) => (written.isChanged ? setWanted(next) : begin(next))}
-        />
+        >
+          {says}
+        </Select>
       </div>
       <PolicyForm
         key={template}

@@ -92,19 +92,13 @@ function NewIssuer() {
     add.clearFields();
   });
   return (
-    <FormCard label="Add an issuer" hasHeading action={add} submit="Add the issuer">
-      <TextField
-        label="Issuer"
-        help="The address of the identity provider (OpenID Connect), as its tokens name it: https://…"
-        {...add.field('issuer')}
-        isRequired
-      />
-      <TextField
-        label="Client id"
-        help="What Portico is called there."
-        {...add.field('clientId')}
-        isRequired
-      />
+    <FormCard title="Add an issuer" action={add} submit="Add the issuer">
+      <TextField label="Issuer" {...add.field('issuer')} isRequired>
+        The address of the identity provider (OpenID Connect), as its tokens name it: https://…
+      </TextField>
+      <TextField label="Client id" {...add.field('clientId')} isRequired>
+        What Portico is called there.
+      </TextField>
       <PasswordField label="Client secret" {...add.field('clientSecret')} autoComplete="off" />
     </FormCard>
   );

@@ -77,13 +77,9 @@ function SearchForm({ type, registry, conditions, onChange }: Props) {
             options={parameters.map((one) => ({ value: one.code, label: `${one.code} (${one.type})` }))}
             onChange={setCode}
           />
-          <TextField
-            label="Value"
-            help={examples[chosen?.type ?? '']}
-            spellCheck="false"
-            value={value}
-            onChange={setValue}
-          />
+          <TextField label="Value" spellCheck="false" value={value} onChange={setValue}>
+            {examples[chosen?.type ?? '']}
+          </TextField>
           <Button type="submit">Search</Button>
         </div>
       </Form>

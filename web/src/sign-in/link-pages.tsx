@@ -123,12 +123,9 @@ function Verify({ link }: { link: MailedLink }) {
         {!asker && (
           <>
             <p>If you did not ask for this, close the page: nothing changes.</p>
-            <PasswordField
-              label="Your password"
-              help="The password of the account whose address you are changing."
-              {...form.field('password')}
-              isRequired
-            />
+            <PasswordField label="Your password" {...form.field('password')} isRequired>
+              The password of the account whose address you are changing.
+            </PasswordField>
           </>
         )}
       </Form>

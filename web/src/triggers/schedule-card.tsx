@@ -72,20 +72,12 @@ function ScheduleForm({ bot, isOn, onDone }: FormProps) {
       beside={isOn && <ActionButton label="Turn the schedule off" kind="danger" action={end} />}
     >
       <div className="form-pair">
-        <TextField
-          label="Cron expression"
-          help="Minute, hour, day, month, weekday: “30 7 * * 1-5” is every weekday at 07:30."
-          isCode
-          {...save.field('cronString')}
-          isRequired
-        />
-        <TextField
-          label="Time zone"
-          help="As Europe/Paris; clock changes are followed."
-          spellCheck="false"
-          {...save.field('extension')}
-          isRequired
-        />
+        <TextField label="Cron expression" isCode {...save.field('cronString')} isRequired>
+          Minute, hour, day, month, weekday: “30 7 * * 1-5” is every weekday at 07:30.
+        </TextField>
+        <TextField label="Time zone" spellCheck="false" {...save.field('extension')} isRequired>
+          As Europe/Paris; clock changes are followed.
+        </TextField>
       </div>
       {cronString !== '' && isChanged && (
         <div className="summary" aria-live="polite">
