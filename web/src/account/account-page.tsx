@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useApi, useGet } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { RecoveryCodes, SecretToScan, TokenField } from '../sign-in/next-step.tsx';
 import { Badge, Button, Card, Details, Loading } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';

@@ -2,7 +2,7 @@ import type { Bundle, Resource } from '@medplum/fhirtypes';
 import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Session } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { nextOf, resourcesIn } from './fhir.ts';
 import { useAction, useApi, useLoad } from './use-api.ts';
 

@@ -1,7 +1,8 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import { useAction, useApi } from '../api/use-api.ts';
+import { useObserved } from '../session/observable.ts';
 import { isExternal } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { ActionButton, Button, Card, counted, Failure, Sentences } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Confirm } from '../ui/page.tsx';
@@ -17,7 +18,7 @@ export function useEmergency() {
   const [nowMs, setNowMs] = useState(Date.now);
   const isPrepared = prepared !== undefined;
   const isActive = prepared?.active !== undefined;
-  const isSaid = useSyncExternalStore(emergency.subscribe, emergency.isOn);
+  const isSaid = useObserved(emergency.isOn);
   // It may begin or end in another tab, by an administrator, or by the clock of the service, which decides.
   useEffect(() => {
     if (!isPrepared && !isSaid) return;

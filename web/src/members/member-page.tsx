@@ -6,7 +6,7 @@ import type { InvitationState } from '../../../shared/identity/invitations/state
 import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
 import { nameOf } from '../records/record-text.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import {
   ActionButton,
   Badge,

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { pickedResource } from '../api/fhir.ts';
 import { useApi, useLoad } from '../api/use-api.ts';
 import { emergencyPolicyOf } from '../emergency/emergency.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Sentences } from '../ui/basics.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { FormCard, useForm } from '../ui/form.tsx';

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import { removeDraft } from '../drafts/drafts.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { ButtonLink, Loading } from '../ui/basics.tsx';
 import { Select } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';

@@ -4,7 +4,7 @@ import type { SearchParameter } from '../../../shared/store/index/registry.ts';
 import { useAction, useLoad } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import type { Session } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Button, counted, Moment } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';

@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../shared/base/values.ts';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
 import type { Session } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Details, Link } from '../ui/basics.tsx';
 import { formatValue, nameOf } from './record-text.ts';
 

@@ -6,7 +6,7 @@ import { countDrafts, hasKept } from '../drafts/drafts.ts';
 import { useReloadWarning } from '../drafts/use-draft.tsx';
 import { EmergencyBar, TakeEmergency, useEmergency } from '../emergency/emergency-access.tsx';
 import { baseUrl } from '../session/session.ts';
-import { useSession, useSessionState } from '../session/session-context.tsx';
+import { signOut, useSession } from '../session/session-state.ts';
 import { useSignInSteps } from '../sign-in/next-step.tsx';
 import { ActionButton, Button, Failure, Link } from '../ui/basics.tsx';
 import { Confirm, Dialog, Mark } from '../ui/page.tsx';
@@ -106,7 +106,6 @@ function ProjectSwitcher() {
 
 function SignOut() {
   const session = useSession();
-  const { signOut } = useSessionState();
   const [isAsking, setAsking] = useState(false);
   return (
     <>

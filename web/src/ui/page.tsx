@@ -16,10 +16,12 @@ import { useAddress } from '../api/use-pages.ts';
 import { topicOf } from '../help/topics.ts';
 import { ActionButton, Button, Failure, Link } from './basics.tsx';
 
+type PageLink = { label: string; href: string };
+
 interface PageProps {
   title: string;
   actions?: ReactNode;
-  back?: { label: string; href: string };
+  back?: PageLink;
   children: ReactNode;
 }
 
@@ -42,12 +44,16 @@ export function Page({ title, actions, back, children }: PageProps) {
         {actions && <div className="page-actions">{actions}</div>}
       </div>
       {children}
-      {back && (
-        <p>
-          <Link href={back.href}>{back.label}</Link>
-        </p>
-      )}
+      {back && <LinkBelow {...back} />}
     </>
+  );
+}
+
+function LinkBelow({ label, href }: PageLink) {
+  return (
+    <p>
+      <Link href={href}>{label}</Link>
+    </p>
   );
 }
 
@@ -81,8 +87,15 @@ function WhatIsThis() {
   );
 }
 
+interface DoorProps {
+  title: string;
+  /** Where else one may go. */
+  link?: PageLink;
+  children: ReactNode;
+}
+
 /** The frame of the pages before somebody is signed in. */
-export function Door({ title, children }: { title: string; children: ReactNode }) {
+export function Door({ title, link, children }: DoorProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Portico`;
@@ -99,6 +112,7 @@ export function Door({ title, children }: { title: string; children: ReactNode }
           {title}
         </h1>
         {children}
+        {link && <LinkBelow {...link} />}
       </div>
     </main>
   );
