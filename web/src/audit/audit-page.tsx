@@ -29,29 +29,20 @@ type AuditFilters = typeof noFilters;
 /** What was done in the Project, by whom, newest first. */
 export function AuditPage() {
   const { values: filters, change, field } = useAddress(noFilters, { what: deeds });
-  const [whoName, setWhoName] = useState<string>();
-  const asked = JSON.stringify(filters);
-  return (
-    <Page title="Audit log">
-      <FilterBar who={filters.who} whoName={whoName} change={change} field={field} />
-      <AuditDownload key={`download ${asked}`} filters={filters} />
-      <AuditList key={`list ${asked}`} filters={filters} onWho={setWhoName} />
-    </Page>
-  );
-}
-
-function AuditList({ filters, onWho }: { filters: AuditFilters; onWho(name: string | undefined): void }) {
   const pages = useSearch<AuditEvent>(queryOf(filters, 20));
   const agents = (pages.value ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
-  const whoName = agents.find(({ reference }) => reference === filters.who)?.display;
-  useEffect(() => onWho(whoName), [onWho, whoName]);
+  const who = agents.find(({ reference }) => reference === filters.who);
   return (
-    <PagedList
-      pages={pages}
-      label="Audit log"
-      row={(event) => <AuditRow event={event} />}
-      empty="Nothing of this kind yet"
-    />
+    <Page title="Audit log">
+      <FilterBar who={filters.who} whoName={who?.display} change={change} field={field} />
+      <AuditDownload key={JSON.stringify(filters)} filters={filters} />
+      <PagedList
+        pages={pages}
+        label="Audit log"
+        row={(event) => <AuditRow event={event} />}
+        empty="Nothing of this kind yet"
+      />
+    </Page>
   );
 }
 

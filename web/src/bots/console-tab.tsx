@@ -9,7 +9,7 @@ import { ActionButton, Badge, CopyButton, Failure, Notice, Output, Scrolling } f
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { listExecutions } from './executions.tsx';
-import { type BotRun, cancelRun, runBot, samples } from './run-bot.ts';
+import { type BotRun, runBot, samples } from './run-bot.ts';
 import { LogView, type RunLog, TextWithPlaces } from './run-log.tsx';
 
 const firstInput: { input: InputType } = { input: 'text/plain' };
@@ -34,7 +34,8 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
     setRun(await runBot(api, bot.id ?? '', { type, text, runKey: runKey.current }));
   });
   const cancel = useAction(async () => {
-    await cancelRun(api, runKey.current);
+    // How the run ended is in its own answer.
+    await api.send('DELETE', `fhir/R4/run/${runKey.current}`);
     setEnding(true);
   });
   return (

@@ -43,11 +43,6 @@ export async function runBot(
   }
 }
 
-/** Has the run stopped that was begun with this key; how it ended is in its own answer. */
-export async function cancelRun(api: Api, runKey: string): Promise<void> {
-  await api.fetch(`fhir/R4/run/${runKey}`, { method: 'DELETE' });
-}
-
 /** As bytes, so that the Bot is given the very content type that was chosen; what is not ASCII has to name its charset. */
 function asTyped(text: string): string | Uint8Array {
   const bytes = new TextEncoder().encode(text);

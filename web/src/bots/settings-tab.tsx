@@ -1,6 +1,6 @@
 import type { Bot, Bundle, Identifier, ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { type Api, useApi, useGet, useLoad } from '../api/use-api.ts';
+import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { Card, Link, Loading, Notice } from '../ui/basics.tsx';
 import { PasswordField, Switch, TextField } from '../ui/fields.tsx';
 import { Form, FormCard, useForm } from '../ui/form.tsx';
@@ -17,13 +17,11 @@ export function SettingsTab({ bot }: { bot: Bot }) {
     ]);
     return { bot: now, membership: memberships.entry?.[0]?.resource };
   });
-  const [done, setDone] = useState(false);
   return (
     <Loading of={loaded}>
       {({ bot: now, membership }) => (
         <Card label="Settings" className="card narrow">
-          <SettingsForm key={now.meta?.versionId} bot={now} onDone={setDone} />
-          {done && <Notice kind="good">Saved. It applies from the next run.</Notice>}
+          <SettingsForm bot={now} />
           {membership && (
             <p>
               Access policy:{' '}
@@ -40,18 +38,31 @@ export function SettingsTab({ bot }: { bot: Bot }) {
   );
 }
 
-function SettingsForm({ bot, onDone }: { bot: Bot; onDone(isDone: boolean): void }) {
-  const api = useApi();
+function SettingsForm({ bot }: { bot: Limited }) {
+  const { change } = useApi();
+  const { timeout: _time, memory: _size, description: _text, identifier: known = [], ...kept } = bot;
   const save = useForm(
     () => settingsOf(bot),
-    async (settings) => {
-      onDone(false);
-      await saveSettings(api, bot, settings);
-      onDone(true);
+    ({ name, description, identifier, timeout, memory, runAsUser }) => {
+      const lines = identifier.split('\n').filter((line) => line.trim() !== '');
+      const body = {
+        ...kept,
+        ...{ name: name.trim(), runAsUser },
+        ...(description.trim() ? { description: description.trim() } : {}),
+        ...(lines.length > 0 ? { identifier: lines.map((line) => identifierOf(line, known)) } : {}),
+        ...(timeout.trim() ? { timeout: Number(timeout) } : {}),
+        ...(memory.trim() ? { memory: Number(memory) } : {}),
+      };
+      return change('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
     },
   );
   return (
-    <Form label="Settings" action={save} submit="Save the settings">
+    <Form
+      label="Settings"
+      action={save}
+      submit="Save the settings"
+      saved="Saved. It applies from the next run."
+    >
       <TextField label="Name" {...save.field('name')} isRequired />
       <TextField label="Description" {...save.field('description')} />
       <TextField label="Identifiers" rows={3} isCode {...save.field('identifier')}>
@@ -85,22 +96,6 @@ function settingsOf({ name = '', description = '', identifier = [], timeout, mem
     /** MiB. */
     memory: String(memory ?? ''),
   };
-}
-
-/** @throws what the service refused, a change by others meanwhile too */
-async function saveSettings(api: Api, bot: Limited, typed: ReturnType<typeof settingsOf>): Promise<void> {
-  const { name, description, identifier, timeout, memory, runAsUser } = typed;
-  const { timeout: _time, memory: _size, description: _text, identifier: known = [], ...kept } = bot;
-  const lines = identifier.split('\n').filter((line) => line.trim() !== '');
-  const body = {
-    ...kept,
-    ...{ name: name.trim(), runAsUser },
-    ...(description.trim() ? { description: description.trim() } : {}),
-    ...(lines.length > 0 ? { identifier: lines.map((line) => identifierOf(line, known)) } : {}),
-    ...(timeout.trim() ? { timeout: Number(timeout) } : {}),
-    ...(memory.trim() ? { memory: Number(memory) } : {}),
-  };
-  await api.change('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
 }
 
 /** What else an identifier says is kept with it. */

@@ -52,7 +52,8 @@ export function ClientPage({ id }: { id: string }) {
 }
 
 function KeyCards({ client, state, member }: Key) {
-  const { lastUsed, expires, rotated, hasSecret } = state;
+  const { admin, change } = useApi();
+  const { lastUsed, expires, rotated, hasSecret, oldSecretUntil } = state;
   const { name = 'this key' } = client;
   const hosts = new Set(redirectsOf(client).map((uri) => URL.parse(uri)?.host || uri));
   const replaced = <Moment before="replaced" at={rotated} or="shown once, when the key was created" />;
@@ -71,14 +72,42 @@ function KeyCards({ client, state, member }: Key) {
       </Card>
       {!client.public && (
         <Card title="Secret">
-          <OldSecret client={client} until={state.oldSecretUntil} />
+          {oldSecretUntil && (
+            <div className="notice">
+              <p>
+                Two secrets work: the old one until <Moment at={oldSecretUntil} />.
+              </p>
+              <ConfirmedButton
+                label="End the old secret now"
+                kind="plain"
+                title="End the old secret?"
+                deed="End it"
+                act={() => change('POST', `${admin}/client/${client.id}`, { endOldSecret: true })}
+              >
+                <p>Programs that still have the old secret get no new tokens.</p>
+              </ConfirmedButton>
+            </div>
+          )}
           <RotateSecret client={client} />
           <ExpiryForm key={expires} client={client} expires={expires} />
         </Card>
       )}
       <RightsForm member={member} />
       <RedirectsForm client={client} />
-      {!client.public && <MakePublic client={client} />}
+      {!client.public && (
+        <ConfirmedButton
+          label="Make it a public app"
+          kind="plain"
+          title={`Make ${name} a public app?`}
+          deed="Make it public"
+          act={() => change('PUT', `fhir/R4/ClientApplication/${client.id}`, { ...client, public: true })}
+        >
+          <ul>
+            <li>For an app in a browser or on a phone: it signs people in with its id alone.</li>
+            <li>Its secret is removed, and programs that have it are locked out.</li>
+          </ul>
+        </ConfirmedButton>
+      )}
       <DeleteResource resource={client} name={name} then="/clients">
         <li>
           <Moment before="It was last used" at={lastUsed} or="It has never been used." />
@@ -94,27 +123,6 @@ function KeyCards({ client, state, member }: Key) {
 
 function redirectsOf({ redirectUris, redirectUri }: Client): string[] {
   return redirectUris ?? (redirectUri ? [redirectUri] : []);
-}
-
-function OldSecret({ client, until }: { client: Client; until: string | undefined }) {
-  const { admin, change } = useApi();
-  if (until === undefined) return null;
-  return (
-    <div className="notice">
-      <p>
-        Two secrets work: the old one until <Moment at={until} />.
-      </p>
-      <ConfirmedButton
-        label="End the old secret now"
-        kind="plain"
-        title="End the old secret?"
-        deed="End it"
-        act={() => change('POST', `${admin}/client/${client.id}`, { endOldSecret: true })}
-      >
-        <p>Programs that still have the old secret get no new tokens.</p>
-      </ConfirmedButton>
-    </div>
-  );
 }
 
 const keeping = [
@@ -210,23 +218,5 @@ function RedirectsForm({ client }: { client: Client }) {
         removed stops working at once.
       </TextField>
     </FormCard>
-  );
-}
-
-function MakePublic({ client }: { client: Client }) {
-  const { change } = useApi();
-  return (
-    <ConfirmedButton
-      label="Make it a public app"
-      kind="plain"
-      title={`Make ${client.name ?? 'this key'} a public app?`}
-      deed="Make it public"
-      act={() => change('PUT', `fhir/R4/ClientApplication/${client.id}`, { ...client, public: true })}
-    >
-      <ul>
-        <li>For an app in a browser or on a phone: it signs people in with its id alone.</li>
-        <li>Its secret is removed, and programs that have it are locked out.</li>
-      </ul>
-    </ConfirmedButton>
   );
 }

@@ -1,6 +1,5 @@
 import type { Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import type { SearchParameter } from '../../../shared/store/index/registry.ts';
 import { useAction, useLoad } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import type { Session } from '../session/session.ts';
@@ -18,7 +17,7 @@ const firstType = { type: '' };
 /** The records that the person who is signed in may see, type by type: what their policy allows and no more. */
 export function RecordsPage() {
   const registry = useRegistry();
-  const options = registry ? typeOptions(registry.types) : recordTypes;
+  const options = registry ? typeOptions(registry.resourceTypes()) : recordTypes;
   const { values, change } = useAddress(firstType);
   const chosen = values.type;
   // Any other is not known before the registry is.
@@ -56,7 +55,7 @@ interface Props {
 const first = ['name', 'code', 'title', 'subject', 'patient', 'identifier', '_id'];
 
 function SearchForm({ type, registry, conditions, onChange }: Props) {
-  const parameters = registry.parametersOf(type);
+  const parameters = [...registry.parametersOf(type).values()].sort((a, b) => (a.code < b.code ? -1 : 1));
   const [code, setCode] = useState(
     () => first.find((one) => parameters.some((parameter) => parameter.code === one)) ?? '_id',
   );
@@ -149,25 +148,17 @@ function summaryOf(resource: Resource): string {
     .join(' · ');
 }
 
-interface Registry {
-  types: readonly string[];
-  parametersOf(type: string): readonly Pick<SearchParameter, 'code' | 'type'>[];
-}
+type Registry = typeof import('../../../shared/store/index/registry.ts');
 
 let known: Registry | undefined;
 
 /** Loaded when the first page asks for it; undefined until then: records are listed without being searched. */
 function useRegistry(): Registry | undefined {
-  return useLoad('registry', readRegistry, known).value;
-}
-
-async function readRegistry(): Promise<Registry> {
-  const { parametersOf, resourceTypes } = await import('../../../shared/store/index/registry.ts');
-  known ??= {
-    types: resourceTypes(),
-    parametersOf: (type) => [...parametersOf(type).values()].sort((a, b) => (a.code < b.code ? -1 : 1)),
+  const load = async () => {
+    known = await import('../../../shared/store/index/registry.ts');
+    return known;
   };
-  return known;
+  return useLoad('registry', load, known).value;
 }
 
 function typeOptions(all: readonly string[]) {

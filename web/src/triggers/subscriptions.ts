@@ -52,12 +52,6 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
   });
 }
 
-/** On or off; on again also after an error. @throws a change by others meanwhile too */
-export function setStatus(api: Api, { id, meta }: Subscription, status: 'active' | 'off'): Promise<unknown> {
-  const patch = [{ op: 'replace', path: '/status', value: status }];
-  return api.change('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
-}
-
 /** "When a Patient is created or changed" */
 export function whenOf({ criteria, extension = [] }: Subscription): string {
   const [type = ''] = criteria.split('?');

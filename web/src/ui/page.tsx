@@ -219,20 +219,27 @@ export function Confirm(props: QuestionProps & { isOpen: boolean; onClose(): voi
 
 interface ConfirmedButtonProps extends QuestionProps {
   label: string;
+  /** When the question is gone, whatever was answered. */
+  onClose?(): void;
   /** What a screen reader says instead, where there are several. */
   name?: string;
   kind?: 'danger' | 'plain' | 'quiet';
 }
 
 /** A button that asks before it does what it says. */
-export function ConfirmedButton({ label, name, kind = 'danger', ...question }: ConfirmedButtonProps) {
+export function ConfirmedButton(props: ConfirmedButtonProps) {
+  const { label, name, kind = 'danger', onClose, ...question } = props;
   const [isAsking, setAsking] = useState(false);
+  const close = () => {
+    setAsking(false);
+    onClose?.();
+  };
   return (
     <>
       <Button kind={kind} onPress={() => setAsking(true)} {...(name ? { 'aria-label': name } : {})}>
         {label}
       </Button>
-      <Confirm isOpen={isAsking} onClose={() => setAsking(false)} {...question} />
+      <Confirm isOpen={isAsking} onClose={close} {...question} />
     </>
   );
 }
