@@ -189,11 +189,8 @@ function ExpiryForm({ client, expires }: { client: Client; expires: string | und
 }
 
 function dayOf(instant: string | undefined): string {
-  if (instant === undefined) return '';
-  const date = new Date(instant);
-  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join('-');
+  // Swedes write a day as a field of days does: 2026-01-31.
+  return instant === undefined ? '' : new Date(instant).toLocaleDateString('sv-SE');
 }
 
 function RedirectsForm({ client }: { client: Client }) {

@@ -31,7 +31,7 @@ interface Standing {
   kind: BadgeKind;
 }
 
-const standings: Record<Exclude<InvitationState, 'accepted'>, Standing> = {
+export const standings: Record<Exclude<InvitationState, 'accepted'>, Standing> = {
   pending: { label: 'Invited', kind: 'waiting' },
   expired: { label: 'Invitation expired', kind: 'bad' },
   revoked: { label: 'Invitation revoked', kind: 'bad' },

@@ -20,7 +20,7 @@ import {
 } from '../ui/basics.tsx';
 import { ConfirmedButton, Page } from '../ui/page.tsx';
 import { type InvitationStatus, invitationOf, profileType, standingOf } from './invitation.ts';
-import { type MemberWithPolicies, RightsForm } from './rights-form.tsx';
+import { RightsForm } from './rights-form.tsx';
 
 /** One member: how they stand, what they may do, and how they leave. */
 export function MemberPage({ id }: { id: string }) {
@@ -45,41 +45,35 @@ export function MemberPage({ id }: { id: string }) {
       actions={<ButtonLink label="View as this person" href={`/members/${id}/view`} kind="plain" />}
       back={{ label: 'All members', href: '/members' }}
     >
-      <Loading of={loaded}>{(found) => <MemberCards {...found} />}</Loading>
+      <Loading of={loaded}>
+        {({ member, email, inviterName }) => {
+          const { membership } = member;
+          const { label, kind } = standingOf(membership);
+          return (
+            <>
+              <Card label="Standing">
+                <Details
+                  of={{
+                    State: <Badge kind={kind}>{label}</Badge>,
+                    Kind: profileType(membership.profile?.reference),
+                    'E-mail': email,
+                    'Invited by': inviterName ?? 'set up with the project',
+                  }}
+                />
+              </Card>
+              <EmergencyCard membership={membership} />
+              {invitationOf(membership) && (
+                <>
+                  <InvitationCard membership={membership} />
+                  <RightsForm member={member} />
+                  <RemoveMember membership={membership} />
+                </>
+              )}
+            </>
+          );
+        }}
+      </Loading>
     </Page>
-  );
-}
-
-interface MemberCardsProps {
-  member: MemberWithPolicies;
-  email: string | undefined;
-  inviterName: string | undefined;
-}
-
-function MemberCards({ member, email, inviterName }: MemberCardsProps) {
-  const { membership } = member;
-  const { label, kind } = standingOf(membership);
-  return (
-    <>
-      <Card label="Standing">
-        <Details
-          of={{
-            State: <Badge kind={kind}>{label}</Badge>,
-            Kind: profileType(membership.profile?.reference),
-            'E-mail': email,
-            'Invited by': inviterName ?? 'set up with the project',
-          }}
-        />
-      </Card>
-      <EmergencyCard membership={membership} />
-      {invitationOf(membership) && (
-        <>
-          <InvitationCard membership={membership} />
-          <RightsForm member={member} />
-          <RemoveMember membership={membership} />
-        </>
-      )}
-    </>
   );
 }
 

@@ -1,7 +1,6 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import type { ProfileType } from '../../../shared/base/resource.ts';
-import type { InvitationState } from '../../../shared/identity/invitations/states.ts';
 import { messageOf, useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { emergencyOf } from '../emergency/emergency.ts';
@@ -20,14 +19,7 @@ import {
 import { SearchField, Select } from '../ui/fields.tsx';
 import { type Column, PagedTable } from '../ui/lists.tsx';
 import { ConfirmedButton, Page } from '../ui/page.tsx';
-import { columnsOf, lastSignInOf, standingOf } from './invitation.ts';
-
-const stateLabels: Record<InvitationState, string> = {
-  accepted: 'Joined',
-  pending: 'Invited',
-  expired: 'Invitation expired',
-  revoked: 'Invitation revoked',
-};
+import { columnsOf, lastSignInOf, standingOf, standings } from './invitation.ts';
 
 const peopleLabels: Record<ProfileType, string> = {
   Practitioner: 'Practitioners',
@@ -43,7 +35,8 @@ const kinds = [
 ];
 const states = [
   { value: '', label: 'Any' },
-  ...Object.entries(stateLabels).map(([value, label]) => ({ value, label })),
+  { value: 'accepted', label: 'Joined' },
+  ...Object.entries(standings).map(([value, { label }]) => ({ value, label })),
 ];
 const roles = [
   { value: '', label: 'Any' },

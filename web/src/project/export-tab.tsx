@@ -2,7 +2,7 @@ import { type Api, useAction, useApi, useLoad, useReloading } from '../api/use-a
 import { useAddress } from '../api/use-pages.ts';
 import { ActionButton, Button, Card, counted, Failure, Moment } from '../ui/basics.tsx';
 import { downloadFile } from '../ui/download.ts';
-import { Rows } from '../ui/lists.tsx';
+import { Row, Rows } from '../ui/lists.tsx';
 
 const everything = 'fhir/R4/$export?includeAssociatedData=_history,_code,_people';
 
@@ -83,16 +83,13 @@ function FileOfExport({ url, count }: ExportedFile) {
     downloadFile(name, await answer.blob());
   });
   return (
-    <>
-      <div className="row-main">
-        <span>{name}</span>
-        <span className="muted">{counted(count, 'line')}</span>
-        <Failure message={download.message} />
-      </div>
-      <div className="row-side">
-        <ActionButton label="Download" aria-label={`Download ${name}`} action={download} />
-      </div>
-    </>
+    <Row
+      title={name}
+      more={[counted(count, 'line')]}
+      side={<ActionButton label="Download" aria-label={`Download ${name}`} action={download} />}
+    >
+      <Failure message={download.message} />
+    </Row>
   );
 }
 
