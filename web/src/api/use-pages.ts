@@ -1,6 +1,7 @@
 import type { Bundle, Resource } from '@medplum/fhirtypes';
 import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { isKeyOf } from '../../../shared/base/values.ts';
 import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-state.ts';
 import { nextOf, resourcesIn } from './fhir.ts';
@@ -24,18 +25,19 @@ addEventListener('pushState', () => {
 /**
  * What is chosen on a page, kept in its address: a reload, a bookmark and the way back find it again. What
  * the page begins with is left out of the address.
- * @param offered of a name: any other value in the address counts as the initial one
+ * @param offered of a name by its values: any other in the address counts as the initial one
  */
 export function useAddress<Values extends { [Name in keyof Values]: string }>(
   initial: Values,
-  offered: { [Name in keyof Values]?: readonly { value: string }[] } = {},
+  offered: { [Name in keyof Values]?: object } = {},
 ) {
   const [query, setQuery] = useSearchParams();
   const values = { ...initial };
   for (const name of Object.keys(initial) as (keyof Values & string)[]) {
     const text = query.get(name);
-    const isOffered = offered[name]?.some(({ value }) => value === text) ?? true;
-    if (text !== null && isOffered) values[name] = text as Values[typeof name];
+    if (text === null) continue;
+    const choices = offered[name];
+    if (!choices || isKeyOf(choices, text)) values[name] = text as Values[typeof name];
   }
   const change = (some: Partial<Values>) =>
     setQuery(

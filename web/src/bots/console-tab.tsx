@@ -9,21 +9,18 @@ import { ActionButton, Badge, CopyButton, Failure, Notice, Output, Scrolling } f
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { listExecutions } from './executions.tsx';
-import { type BotRun, runBot, samples } from './run-bot.ts';
+import { type BotRun, inputTypes, runBot, samples } from './run-bot.ts';
 import { LogView, type RunLog, TextWithPlaces } from './run-log.tsx';
 
 const firstInput: { input: InputType } = { input: 'text/plain' };
-const firstTexts: Record<string, string> = Object.fromEntries(
-  samples.map(({ value, text }) => [value, text]),
-);
 
 /** Executes the Bot as a sender would, once for each press. */
 export function ConsoleTab({ bot }: { bot: Bot }) {
   const api = useApi();
-  const { values, field } = useAddress(firstInput, { input: samples });
+  const { values, field } = useAddress(firstInput, { input: inputTypes });
   const type = values.input;
-  const [texts, setTexts] = useKept(`console ${bot.id}`, firstTexts);
-  const text = texts[type] ?? '';
+  const [texts, setTexts] = useKept(`console ${bot.id}`, samples);
+  const text = texts[type];
   const [run, setRun] = useState<BotRun>();
   const runKey = useRef('');
   const [isEnding, setEnding] = useState(false);
@@ -50,7 +47,7 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
           )
         }
       >
-        <Select label="Content type" options={samples} {...field('input')}>
+        <Select label="Content type" options={inputTypes} {...field('input')}>
           {type}
         </Select>
         <TextField
@@ -132,8 +129,7 @@ async function logOf(api: Api, { botId, traceId, signal }: RunName): Promise<Run
   return 'missing';
 }
 
-const byId = { value: 'id', label: 'By its id' };
-const byIdentifier = { value: 'identifier', label: 'By its identifier' };
+const namings = { id: 'By its id', identifier: 'By its identifier' };
 
 function ReadyCalls({ bot, type }: { bot: Bot; type: InputType }) {
   const { system, value } = bot.identifier?.[0] ?? {};
@@ -154,7 +150,7 @@ function ReadyCalls({ bot, type }: { bot: Bot; type: InputType }) {
       <summary>Call it from elsewhere</summary>
       <div className="stack">
         {value !== undefined && (
-          <Select label="Named" value={naming} options={[byId, byIdentifier]} onChange={setNaming} />
+          <Select label="Named" value={naming} options={namings} onChange={setNaming} />
         )}
         <Output label="With curl">{curl}</Output>
         <CopyButton text={curl} label="Copy the curl line" />

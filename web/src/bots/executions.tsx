@@ -77,18 +77,8 @@ function ExecutionRow({ execution, onRequester }: { execution: Execution; onRequ
 
 type Execution = ReturnType<typeof executionOf>;
 
-const outcomes = [
-  { value: '', label: 'Every outcome' },
-  { value: 'success', label: 'Succeeded' },
-  { value: 'failure', label: 'Failed' },
-  { value: 'unknown', label: 'Unknown' },
-];
-const times = [
-  { value: '', label: 'Any time' },
-  { value: 'hour', label: 'Last hour' },
-  { value: 'day', label: 'Last 24 hours' },
-  { value: 'week', label: 'Last 7 days' },
-];
+const outcomes = { '': 'Every outcome', success: 'Succeeded', failure: 'Failed', unknown: 'Unknown' };
+const times = { '': 'Any time', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days' };
 
 const hourMs = 3_600_000;
 const lengths: Record<string, number> = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs };

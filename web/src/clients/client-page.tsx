@@ -125,12 +125,13 @@ function redirectsOf({ redirectUris, redirectUri }: Client): string[] {
   return redirectUris ?? (redirectUri ? [redirectUri] : []);
 }
 
-const keeping = [
-  { value: '0', label: 'stops working at once' },
-  { value: '1', label: 'works for 1 more hour' },
-  { value: '24', label: 'works for 1 more day' },
-  { value: '168', label: 'works for 7 more days' },
-];
+/** By hours. */
+const keeping = {
+  0: 'stops working at once',
+  1: 'works for 1 more hour',
+  24: 'works for 1 more day',
+  168: 'works for 7 more days',
+};
 
 function RotateSecret({ client }: { client: Client }) {
   const { admin, change } = useApi();

@@ -1,6 +1,7 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import type { ProfileType } from '../../../shared/base/resource.ts';
+import { recordOf } from '../../../shared/base/values.ts';
 import { messageOf, useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { emergencyOf } from '../emergency/emergency.ts';
@@ -19,32 +20,25 @@ import {
 import { SearchField, Select } from '../ui/fields.tsx';
 import { type Column, PagedTable } from '../ui/lists.tsx';
 import { ConfirmedButton, Page } from '../ui/page.tsx';
-import { columnsOf, lastSignInOf, standingOf, standings } from './invitation.ts';
+import { columnsOf, lastSignInOf, openStates, standingOf } from './invitation.ts';
 
-const peopleLabels: Record<ProfileType, string> = {
+const people: Record<ProfileType, string> = {
   Practitioner: 'Practitioners',
   Patient: 'Patients',
   RelatedPerson: 'Related persons',
 };
-const people = Object.keys(peopleLabels).join();
-const kinds = [
-  { value: people, label: 'People' },
-  ...Object.entries(peopleLabels).map(([value, label]) => ({ value, label })),
-  { value: 'Bot', label: 'Bots' },
-  { value: 'ClientApplication', label: 'API keys' },
-];
-const states = [
-  { value: '', label: 'Any' },
-  { value: 'accepted', label: 'Joined' },
-  ...Object.entries(standings).map(([value, { label }]) => ({ value, label })),
-];
-const roles = [
-  { value: '', label: 'Any' },
-  { value: 'true', label: 'Administrators' },
-];
+const everybody = Object.keys(people).join();
+const kinds: Record<string, string> = {
+  [everybody]: 'People',
+  ...people,
+  Bot: 'Bots',
+  ClientApplication: 'API keys',
+};
+const states: Record<string, string> = { '': 'Any', accepted: 'Joined', ...openStates };
+const roles: Record<string, string> = { '': 'Any', true: 'Administrators' };
 const orders = ['name', 'address', 'kind', 'policy', 'role', 'state'];
-const sorts = orders.flatMap((by) => [{ value: by }, { value: `-${by}` }]);
-const filters = { kind: people, state: '', role: '', sort: 'name', text: '', policy: '' };
+const sorts = recordOf([...orders, ...orders.map((by) => `-${by}`)], String);
+const filters = { kind: everybody, state: '', role: '', sort: 'name', text: '', policy: '' };
 
 /** Everybody in the Project: searched, sorted and chosen from; all of it stands in the address. */
 export function MembersPage() {

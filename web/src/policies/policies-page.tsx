@@ -32,6 +32,11 @@ export function PoliciesPage() {
   );
 }
 
+const names = Object.fromEntries(templates.map(({ value, label }) => [value, label])) as Record<
+  TemplateName,
+  string
+>;
+
 /** A new policy, from a template, which takes the place of what was written only when the person says so. */
 export function NewPolicyPage() {
   const session = useSession();
@@ -56,7 +61,7 @@ export function NewPolicyPage() {
         <Select
           label="Begin with"
           value={template}
-          options={templates}
+          options={names}
           onChange={(next) => (written.isChanged ? setWanted(next) : begin(next))}
         >
           {says}

@@ -1,5 +1,6 @@
 import type { Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
+import { isKeyOf } from '../../../shared/base/values.ts';
 import { useAction, useLoad } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import type { Session } from '../session/session.ts';
@@ -9,7 +10,7 @@ import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { PagedTable } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { asOption, columnsOf, elementOf, formatValue, nameOf, recordTypes } from './record-text.ts';
+import { columnsOf, elementOf, formatValue, nameOf, recordTypes, typeWords } from './record-text.ts';
 import { Value } from './value.tsx';
 
 const firstType = { type: '' };
@@ -17,11 +18,11 @@ const firstType = { type: '' };
 /** The records that the person who is signed in may see, type by type: what their policy allows and no more. */
 export function RecordsPage() {
   const registry = useRegistry();
-  const options = registry ? typeOptions(registry.resourceTypes()) : recordTypes;
+  const options = { ...recordTypes, ...typeWords(registry?.resourceTypes() ?? []) };
   const { values, change } = useAddress(firstType);
   const chosen = values.type;
   // Any other is not known before the registry is.
-  const isKnown = options.some(({ value }) => value === chosen);
+  const isKnown = isKeyOf(options, chosen);
   const type = isKnown ? chosen : 'Patient';
   return (
     <Page title="Records">
@@ -73,7 +74,7 @@ function SearchForm({ type, registry, conditions, onChange }: Props) {
           <Select
             label="Search by"
             value={code}
-            options={parameters.map((one) => ({ value: one.code, label: `${one.code} (${one.type})` }))}
+            options={Object.fromEntries(parameters.map((one) => [one.code, `${one.code} (${one.type})`]))}
             onChange={setCode}
           />
           <TextField label="Value" spellCheck="false" value={value} onChange={setValue}>
@@ -159,13 +160,6 @@ function useRegistry(): Registry | undefined {
     return known;
   };
   return useLoad('registry', load, known).value;
-}
-
-function typeOptions(all: readonly string[]) {
-  return [
-    ...recordTypes,
-    ...all.map(asOption).filter((one) => !recordTypes.some(({ value }) => value === one.value)),
-  ];
 }
 
 /** One condition of a search: a parameter, with its modifier if it has one, and what is looked for. */

@@ -91,12 +91,7 @@ export function SubscriptionRow({ subscription: one }: { subscription: Subscript
   );
 }
 
-const outcomes = [
-  { value: '', label: 'All' },
-  { value: 'failure', label: 'Failed' },
-  { value: 'success', label: 'Delivered' },
-  { value: 'unknown', label: 'Unknown' },
-];
+const outcomes = { '': 'All', failure: 'Failed', success: 'Delivered', unknown: 'Unknown' };
 
 function DeliveryList({ id }: { id: string }) {
   const api = useApi();

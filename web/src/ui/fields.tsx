@@ -19,6 +19,7 @@ import {
   TextArea,
   ToggleButton,
 } from 'react-aria-components';
+import { typedEntries } from '../../../shared/base/values.ts';
 
 interface Described {
   label: string;
@@ -141,7 +142,8 @@ export function SearchField({
 interface SelectProps<Value extends string> extends Described {
   name?: string;
   value: Value;
-  options: readonly { value: Value; label: string }[];
+  /** The words for each. */
+  options: Readonly<Record<NoInfer<Value>, string>>;
   onChange(value: Value): void;
 }
 
@@ -162,8 +164,8 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
         </Button>
       </Inside>
       <Popover className="popover">
-        <ListBox className="list-box" items={options.map((option) => ({ id: option.value, ...option }))}>
-          {({ label: text }) => <ListBoxItem className="list-item">{text}</ListBoxItem>}
+        <ListBox className="list-box" items={typedEntries(options).map(([id, text]) => ({ id, text }))}>
+          {({ text }) => <ListBoxItem className="list-item">{text}</ListBoxItem>}
         </ListBox>
       </Popover>
     </AriaSelect>

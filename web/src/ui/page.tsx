@@ -125,8 +125,7 @@ export function Mark() {
 /** Pages of one thing, by their titles; only the chosen one is there, and it stands in the address. */
 export function Tabs({ label, tabs }: { label: string; tabs: Record<string, ReactNode> }) {
   const titles = Object.keys(tabs);
-  const options = titles.map((value) => ({ value }));
-  const { values, change } = useAddress({ tab: titles[0] ?? '' }, { tab: options });
+  const { values, change } = useAddress({ tab: titles[0] ?? '' }, { tab: tabs });
   return (
     <AriaTabs selectedKey={values.tab} onSelectionChange={(key) => change({ tab: String(key) })}>
       <TabList className="tab-list" aria-label={label}>
