@@ -1,6 +1,6 @@
 import type { Bot, Parameters, ParametersParameter } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
-import { entriesOf, partsOf } from '../api/fhir.ts';
+import { entriesOf, partsOf, queryOf } from '../api/fhir.ts';
 import { type Api, useApi, useReloading } from '../api/use-api.ts';
 import { type AskedPage, type LoadedPage, useAddress, usePages } from '../api/use-pages.ts';
 import { Badge, Button, Moment } from '../ui/basics.tsx';
@@ -105,13 +105,10 @@ export async function listExecutions(
   { next, signal, count = 20, filters = noFilters }: Listing,
 ): Promise<LoadedPage<Execution>> {
   const { outcome, time, by, trace } = filters;
-  const query = new URLSearchParams();
   const length = lengths[time];
-  if (outcome) query.set('outcome', outcome);
-  if (length) query.set('date', `ge${new Date(Date.now() - length).toISOString()}`);
-  if (by.trim()) query.set('requester', by.trim());
-  if (trace.trim()) query.set('trace', trace.trim());
-  query.set('_count', String(count));
+  const date = length ? `ge${new Date(Date.now() - length).toISOString()}` : undefined;
+  const narrowing = { outcome, date, requester: by.trim(), trace: trace.trim() };
+  const query = queryOf({ ...narrowing, _count: String(count) });
   const answer = await api.get<Parameters>(next ?? `fhir/R4/Bot/${botId}/$logs?${query}`, signal);
   return {
     items: entriesOf(answer, 'execution').map(executionOf),

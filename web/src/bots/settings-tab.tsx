@@ -148,7 +148,6 @@ function Secrets({ path, secrets }: { path: string; secrets: Secret[] }) {
             <ConfirmedButton
               label="Remove"
               name={`Remove ${name}`}
-              title={`Remove ${name}?`}
               deed={`Remove ${name}`}
               act={() => replace(name, [], `${name} is removed.`)}
             >

@@ -78,7 +78,6 @@ export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useE
     <ConfirmedButton
       label="Emergency access"
       kind="quiet"
-      title="Take emergency access?"
       deed="Take emergency access"
       act={form.send}
       onClose={form.clearFields}

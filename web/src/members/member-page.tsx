@@ -94,7 +94,6 @@ function RemoveMember({ membership }: { membership: ProjectMembership }) {
       <p>Ends the membership of {name}. Their records stay.</p>
       <ConfirmedButton
         label="Remove from the project"
-        title={`Remove ${name}?`}
         deed={`Remove ${name}`}
         act={async () => {
           await send('DELETE', `${admin}/members/${membership.id}`);
@@ -166,7 +165,6 @@ function InvitationCard({ membership }: { membership: ProjectMembership }) {
         {invitation.state !== 'revoked' && (
           <ConfirmedButton
             label="Revoke"
-            title="Revoke the invitation?"
             deed="Revoke the invitation"
             act={act('DELETE', 'The invitation is revoked. Its link no longer works.')}
           >

@@ -2,6 +2,7 @@ import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import type { ProfileType } from '../../../shared/base/resource.ts';
 import { recordOf } from '../../../shared/base/values.ts';
+import { queryOf } from '../api/fhir.ts';
 import { messageOf, useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { emergencyOf } from '../emergency/emergency.ts';
@@ -45,12 +46,10 @@ export function MembersPage() {
   const offered = { kind: kinds, state: states, role: roles, sort: sorts };
   const { values, change, field } = useAddress(filters, offered);
   const { kind, state, role, sort, text, policy } = values;
-  const query = new URLSearchParams({ 'profile-type': kind, _sort: sort, _count: '50', _total: 'accurate' });
-  if (text) query.set('text', text);
-  if (state) query.set('state', state);
-  if (role) query.set('admin', role);
-  if (policy) query.set('access-policy', policy);
-  const isNarrowed = Boolean(text || state || role || policy);
+  const narrowing = { text, state, admin: role, 'access-policy': policy };
+  const sorted = { 'profile-type': kind, _sort: sort, _count: '50', _total: 'accurate' };
+  const query = queryOf({ ...sorted, ...narrowing });
+  const isNarrowed = Object.values(narrowing).some(Boolean);
   return (
     <Page title="Members" actions={<ButtonLink label="Invite somebody" href="/invite" />}>
       <search className="filters">

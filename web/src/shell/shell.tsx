@@ -17,7 +17,9 @@ export function Shell({ children }: { children: ReactNode }) {
   useReloadWarning();
   const emergency = useEmergency();
   // What the stage has; nothing until it is known.
-  const { value: stage } = useLoad('stage', readStage);
+  const { value: stage } = useLoad<{ hasMailbox: boolean }>('stage', async (signal) =>
+    (await fetch('/app/stage.json', { signal })).json(),
+  );
   const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
   const groups = groupsFor(me.membership.admin === true, stage?.hasMailbox === true);
@@ -128,10 +130,6 @@ function SignOut() {
       </Confirm>
     </>
   );
-}
-
-async function readStage(signal: AbortSignal): Promise<{ hasMailbox: boolean }> {
-  return (await fetch('/app/stage.json', { signal })).json();
 }
 
 /** The lines of each page's sign. */

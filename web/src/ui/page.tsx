@@ -183,7 +183,8 @@ export function Dialog(props: DialogProps) {
 }
 
 interface QuestionProps {
-  title: string;
+  /** The deed as a question, where it is left out. */
+  title?: string;
   /** What the button says: the deed, not "OK". */
   deed: string;
   /** What is refused stands in the question. */
@@ -193,7 +194,7 @@ interface QuestionProps {
 
 /** Asks before something that cannot be taken back. What was done closes the question. */
 export function Confirm(props: QuestionProps & { isOpen: boolean; onClose(): void }) {
-  const { isOpen, title, deed, act, onClose, children } = props;
+  const { isOpen, deed, title = `${deed}?`, act, onClose, children } = props;
   const action = useAction(async () => {
     await act();
     onClose();
