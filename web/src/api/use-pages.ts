@@ -2,7 +2,6 @@ import type { Bundle, Resource } from '@medplum/fhirtypes';
 import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { isKeyOf } from '../../../shared/base/values.ts';
-import type { Session } from '../session/session.ts';
 import { useSession } from '../session/session-state.ts';
 import { nextOf, resourcesIn } from './fhir.ts';
 import { useAction, useApi, useLoad } from './use-api.ts';
@@ -139,19 +138,16 @@ export function usePages<T>(
 /** A searchset of the API. */
 export type SearchPages<R extends Resource> = ReturnType<typeof useSearch<R>>;
 
-/** What was loaded of each list, in memory and of this session only: the way back finds it again. */
-const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
-
 /**
  * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
  * @param path of the first page
  */
 export function useSearch<R extends Resource>(path: string) {
   const { get } = useApi();
-  const session = useSession();
-  const [before] = useState(() =>
-    cameBack() ? (seenBy.get(session)?.get(path) as LoadedPage<R>) : undefined,
-  );
+  const { memory } = useSession();
+  const seen = `list ${path}`;
+  // The way back finds what was loaded.
+  const [before] = useState(() => (cameBack() ? (memory.get(seen) as LoadedPage<R>) : undefined));
   const [shownBefore, setShown] = useAddressCount();
   const noteShown = useRef(setShown);
   noteShown.current = setShown;
@@ -165,8 +161,7 @@ export function useSearch<R extends Resource>(path: string) {
   };
   const onSeen = (page: LoadedPage<R>, isMore: boolean) => {
     if (isMore) noteShown.current(page.items.length);
-    const lists = seenBy.get(session) ?? new Map<string, LoadedPage<Resource>>();
-    seenBy.set(session, lists.set(path, page));
+    memory.set(seen, page);
   };
   return { path, ...usePages<R>(path, read, { before, onSeen }) };
 }

@@ -37,20 +37,26 @@ export function signInAgain() {
       const window = open('', '_blank');
       if (!window) throw new Error('The window of the sign-in was not opened: allow this page to open it.');
       const state = `${prefix}${crypto.randomUUID()}`;
-      const back = answerOf(state);
+      const channel = new BroadcastChannel(news);
+      // What the window says when it is back: why it was refused, or undefined.
+      const said = new Promise<string | undefined>((resolve) => {
+        channel.addEventListener('message', ({ data }: MessageEvent<IssuerAnswer>) => {
+          if (data.state === state) resolve(data.refusal);
+        });
+      });
       try {
         const body = { redirectUri: `${location.origin}/app/external`, state };
         // Its cookie binds the way there and back to this browser.
         const answer = await post('auth/external/reauthenticate', body, 'same-origin');
         window.location.href = answer.location;
-        const refusal = await back.answer;
+        const refusal = await said;
         if (refusal !== undefined) throw new Error(refusal);
         end(true);
       } catch (error) {
         window.close();
         throw error;
       } finally {
-        back.stop();
+        channel.close();
       }
     },
     /** They do not want to: what they began is refused. */
@@ -76,17 +82,6 @@ export function signInAgain() {
 /** RFC 9470: who calls has signed in too long ago for what they ask. */
 function isTooLongAgo(error: unknown): boolean {
   return error instanceof OperationOutcomeError && error.outcome.id === 'insufficient-user-authentication';
-}
-
-/** What the window of a sign-in says when it is back: why it was refused, or undefined. */
-function answerOf(state: string): { answer: Promise<string | undefined>; stop(): void } {
-  const channel = new BroadcastChannel(news);
-  const answer = new Promise<string | undefined>((resolve) => {
-    channel.addEventListener('message', ({ data }: MessageEvent<IssuerAnswer>) => {
-      if (data.state === state) resolve(data.refusal);
-    });
-  });
-  return { answer, stop: () => channel.close() };
 }
 
 /** In the window of such a sign-in, when the issuer has led back to the app: tells the page that asked. @returns whether it is one */

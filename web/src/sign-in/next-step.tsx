@@ -5,7 +5,7 @@ import { useAction } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
 import { startSession } from '../session/session-state.ts';
 import { Button, CopyButton, Failure } from '../ui/basics.tsx';
-import { TextField } from '../ui/fields.tsx';
+import { TextField, type TextFieldProps } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
 
 export const stepTitles: Record<SignInStep['kind'], string> = {
@@ -146,28 +146,19 @@ function EnrollForm({ step, onStep }: StepProps<'enroll-second-factor'>) {
   );
 }
 
-interface TokenFieldProps {
-  value: string;
-  onChange(value: string): void;
-  /** On a page that asks for nothing else. */
-  autoFocus?: boolean;
-  /** Where a recovery code is as good. */
-  orRecovery?: boolean;
-}
-
-/** Six digits of an authenticator app (RFC 6238). */
-export function TokenField({ value, onChange, autoFocus = false, orRecovery = false }: TokenFieldProps) {
+/** Six digits of an authenticator app (RFC 6238). @param props.orRecovery where a recovery code is as good */
+export function TokenField({
+  orRecovery = false,
+  ...props
+}: Omit<TextFieldProps, 'label'> & { orRecovery?: boolean }) {
   return (
     <TextField
       label={orRecovery ? 'Six-digit code, or a recovery code' : 'Six-digit code'}
-      name="token"
       inputMode={orRecovery ? 'text' : 'numeric'}
       autoComplete="one-time-code"
       {...(orRecovery ? { maxLength: 40 } : { pattern: '[0-9]{6}', maxLength: 6 })}
-      value={value}
-      onChange={onChange}
+      {...props}
       isRequired
-      autoFocus={autoFocus}
     />
   );
 }

@@ -54,7 +54,7 @@ function Inside({ label, help, error, children }: InsideProps) {
 }
 
 /** A browser completes it only when `autoComplete` says how. */
-interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'>, Described {
+export interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'>, Described {
   rows?: number;
   isCode?: boolean;
   /** In place of the one input. */
