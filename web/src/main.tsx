@@ -4,7 +4,7 @@ import './styles/controls.css';
 import './styles/layout.css';
 import './styles/lists.css';
 import './styles/people.css';
-import { I18nProvider, RouterProvider } from 'react-aria-components';
+import { RouterProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { IdleNotice, ReplacedNotice, SignInAgainDialog } from './session/session-dialogs.tsx';
@@ -56,10 +56,8 @@ const root = document.getElementById('root');
 if (root) {
   await openSessionState();
   createRoot(root).render(
-    <I18nProvider>
-      <Router base="/app">
-        <Pages />
-      </Router>
-    </I18nProvider>,
+    <Router base="/app">
+      <Pages />
+    </Router>,
   );
 }

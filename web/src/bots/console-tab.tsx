@@ -10,7 +10,7 @@ import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { listExecutions } from './executions.tsx';
 import { type BotRun, inputTypes, runBot, samples } from './run-bot.ts';
-import { LogView, type RunLog, TextWithPlaces } from './run-log.tsx';
+import { LogView, TextWithPlaces } from './run-log.tsx';
 
 const firstInput: { input: InputType } = { input: 'text/plain' };
 
@@ -85,7 +85,7 @@ function RunResult({ bot, run, isBusy }: { bot: Bot; run: BotRun | undefined; is
   const api = useApi();
   const { traceId } = run ?? {};
   const { value, isLoading } = useLoad(traceId ?? '', async (signal) =>
-    traceId === undefined ? 'missing' : logOf(api, { botId: bot.id ?? '', traceId, signal }),
+    traceId === undefined ? 'missing' : logOf(api, bot.id ?? '', traceId, signal),
   );
   return (
     <section className="card" aria-label="Answer" aria-live="polite" aria-busy={isBusy}>
@@ -112,14 +112,8 @@ function RunResult({ bot, run, isBusy }: { bot: Bot; run: BotRun | undefined; is
 const tries = 20;
 const pauseMs = 300;
 
-interface RunName {
-  botId: string;
-  traceId: string;
-  signal: AbortSignal;
-}
-
 /** The log of a run, looked for until its record is there: records are listed a moment after the answer. */
-async function logOf(api: Api, { botId, traceId, signal }: RunName): Promise<RunLog | 'missing'> {
+async function logOf(api: Api, botId: string, traceId: string, signal: AbortSignal) {
   for (let tried = 0; tried < tries && !signal.aborted; tried++) {
     const listed = await listExecutions(api, botId, { signal, count: 5 }).catch(() => undefined);
     const found = listed?.items.find((execution) => execution.traceId === traceId);

@@ -219,7 +219,7 @@ function Problems({ problems, goTo }: { problems: readonly PlacedProblem[]; goTo
           {problems.slice(0, mostListed).map(({ line, column, severity, message }) => (
             <li key={`${line}:${column} ${message}`}>
               <Badge kind={severity === 'error' ? 'bad' : 'waiting'}>{severity}</Badge>{' '}
-              <PlaceButton className="place" onPress={() => goTo(line, column)}>
+              <PlaceButton className="link place" onPress={() => goTo(line, column)}>
                 line {line}
               </PlaceButton>{' '}
               {message}

@@ -169,7 +169,8 @@ function RotateSecret({ client }: { client: Client }) {
 
 function ExpiryForm({ client, expires }: { client: Client; expires: string | undefined }) {
   const { admin, change } = useApi();
-  const saved = dayOf(expires);
+  // Swedes write a day as a field of days does: 2026-01-31.
+  const saved = expires === undefined ? '' : new Date(expires).toLocaleDateString('sv-SE');
   const save = useForm({ expires: saved }, ({ expires: day }) => {
     const next = day === '' ? null : new Date(`${day}T23:59:59`).toISOString();
     return change('POST', `${admin}/client/${client.id}`, { expires: next });
@@ -187,11 +188,6 @@ function ExpiryForm({ client, expires }: { client: Client; expires: string | und
       </TextField>
     </Form>
   );
-}
-
-function dayOf(instant: string | undefined): string {
-  // Swedes write a day as a field of days does: 2026-01-31.
-  return instant === undefined ? '' : new Date(instant).toLocaleDateString('sv-SE');
 }
 
 function RedirectsForm({ client }: { client: Client }) {

@@ -38,7 +38,7 @@ function OneExport({ id, onRemoved }: { id: string; onRemoved(): void }) {
   const api = useApi();
   // As often as the service says.
   const loaded = useLoad(id, (signal) => stateOf(api, id, signal));
-  const { files, at, until, waitSeconds, progress } = loaded.value ?? { progress: 'accepted' };
+  const { files, at, until, waitSeconds, progress = 'accepted' } = loaded.value ?? {};
   useReloading(loaded, waitSeconds && waitSeconds * 1000);
   const remove = useAction(async () => {
     await api.send('DELETE', pathOfExport(id));
@@ -98,22 +98,14 @@ interface ExportedFile {
   count: number;
 }
 
-/** How far an export is; `files` once it has ended. */
-interface ExportState {
-  progress: string;
-  waitSeconds?: number;
-  files?: readonly ExportedFile[];
-  at?: string;
-  until?: string | undefined;
-}
-
 type Manifest = { transactionTime: string } & Record<'output' | 'deleted' | 'error', ExportedFile[]>;
 
 function pathOfExport(id: string): string {
   return `fhir/R4/bulkdata/export/${encodeURIComponent(id)}`;
 }
 
-async function stateOf(api: Api, id: string, signal: AbortSignal): Promise<ExportState> {
+/** How far an export is; `files` once it has ended. */
+async function stateOf(api: Api, id: string, signal: AbortSignal) {
   const answer = await api.fetch(pathOfExport(id), {}, signal);
   if (answer.status === 202) {
     const waitSeconds = Number(answer.headers.get('retry-after')) || 10;

@@ -70,18 +70,17 @@ export function signInAgain() {
           try {
             return await portico.fetch(path, request, options);
           } catch (error) {
-            if (!isTooLongAgo(error) || !(await ask())) throw error;
+            // RFC 9470: who calls has signed in too long ago for what they ask.
+            const isTooLongAgo =
+              error instanceof OperationOutcomeError &&
+              error.outcome.id === 'insufficient-user-authentication';
+            if (!isTooLongAgo || !(await ask())) throw error;
             return portico.fetch(path, request, options);
           }
         },
       };
     },
   };
-}
-
-/** RFC 9470: who calls has signed in too long ago for what they ask. */
-function isTooLongAgo(error: unknown): boolean {
-  return error instanceof OperationOutcomeError && error.outcome.id === 'insufficient-user-authentication';
 }
 
 /** In the window of such a sign-in, when the issuer has led back to the app: tells the page that asked. @returns whether it is one */

@@ -174,20 +174,19 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
 
 interface SuggestingProps<Item extends { id: string }> extends Omit<InsideProps, 'children'> {
   note?: string;
-  input?: { autoComplete?: string; spellCheck?: boolean };
   children(item: Item): ReactElement;
 }
 
 /** The inside of a combo box: a text, and the list of what is offered. */
 export function Suggesting<Item extends { id: string }>(props: SuggestingProps<Item>) {
-  const { note, input, children, ...described } = props;
+  const { note, children, ...described } = props;
   const empty =
     note === undefined ? {} : { renderEmptyState: () => <div className="list-empty">{note}</div> };
   return (
     <>
       <Inside {...described}>
         <div className="input-row">
-          <Input className="input" {...input} />
+          <Input className="input" />
           <Button className="button button-plain" aria-label="Show the list">
             <span aria-hidden="true" className="arrow" />
           </Button>
@@ -229,7 +228,7 @@ export function SuggestField(props: SuggestFieldProps) {
         else if (key !== value) onChange(String(key));
       }}
     >
-      <Suggesting label={label} help={children} input={{ autoComplete: 'off', spellCheck: false }}>
+      <Suggesting label={label} help={children}>
         {({ id }: { id: string }) => (
           <ListBoxItem id={id} textValue={id} className="list-item">
             {id}

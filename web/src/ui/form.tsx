@@ -134,7 +134,7 @@ export function FormCard({ title, label = title ?? '', className = 'card narrow'
 export function useForm<Values extends object>(
   initial: Values | (() => Values),
   act: (values: Values) => Promise<unknown>,
-  { keptAs, onTyping }: { keptAs?: string; onTyping?(): void } = {},
+  { keptAs, onTyping }: { keptAs?: string; onTyping?(next: Values): void } = {},
 ) {
   const [values, setValues] = useKept<Values>(keptAs, initial);
   const [isSaved, setSaved] = useState(false);
@@ -147,7 +147,7 @@ export function useForm<Values extends object>(
   const change = (some: Partial<Values>) => {
     setValues((before) => ({ ...before, ...some }));
     setSaved(false);
-    onTyping?.();
+    onTyping?.({ ...values, ...some });
   };
   const changeOf =
     <Name extends keyof Values>(name: Name) =>

@@ -41,7 +41,7 @@ export function Page({ title, actions, back, children }: PageProps) {
           </h1>
           <WhatIsThis />
         </div>
-        {actions && <div className="page-actions">{actions}</div>}
+        {actions && <div className="buttons">{actions}</div>}
       </div>
       {children}
       {back && <LinkBelow {...back} />}
