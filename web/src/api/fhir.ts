@@ -31,8 +31,8 @@ export function normalise(text: string): string {
 
 /** The parts of an entry of Parameters by name: of each its first value, whatever its type. */
 export function partsOf({ part = [] }: Pick<ParametersParameter, 'part'>): Record<string, unknown> {
-  const valueOf = (one: object) => Object.entries(one).find(([name]) => name.startsWith('value'))?.[1];
-  return Object.fromEntries(part.map((one) => [one.name, valueOf(one)]));
+  const firstValue = (one: object) => Object.entries(one).find(([name]) => name.startsWith('value'))?.[1];
+  return Object.fromEntries(part.map((one) => [one.name, firstValue(one)]));
 }
 
 /** The entries of that name. */

@@ -61,18 +61,10 @@ export function useAddress<Values extends { [Name in keyof Values]: string }>(
 
 const shown = 'shown';
 
-function useAddressCount(): [number, (next: number) => void] {
-  const [query, setQuery] = useSearchParams();
-  const write = (next: number) =>
-    setQuery(
-      (before) => {
-        before.set(shown, String(next));
-        return before;
-      },
-      { replace: true },
-    );
+/** How much of a list was shown, as the address says; 0 where it says nothing. */
+function shownIn(query: URLSearchParams): number {
   const count = Number(query.get(shown));
-  return [Number.isSafeInteger(count) && count > 0 ? count : 0, write];
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
 /** The page that `next` names, or the first one. */
@@ -148,11 +140,9 @@ export function useSearch<R extends Resource>(path: string) {
   const seen = `list ${path}`;
   // The way back finds what was loaded.
   const [before] = useState(() => (cameBack() ? (memory.get(seen) as LoadedPage<R>) : undefined));
-  const [shownBefore, setShown] = useAddressCount();
-  const noteShown = useRef(setShown);
-  noteShown.current = setShown;
+  const [query, setQuery] = useSearchParams();
   // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
-  const atFirst = useRef(before?.items.length ?? shownBefore);
+  const atFirst = useRef(before?.items.length ?? shownIn(query));
   const read = async ({ next, signal }: AskedPage) => {
     const from = next ?? withCount(path, atFirst.current);
     atFirst.current = 0;
@@ -160,7 +150,11 @@ export function useSearch<R extends Resource>(path: string) {
     return { items: resourcesIn(bundle), next: nextOf(bundle), total: bundle.total };
   };
   const onSeen = (page: LoadedPage<R>, isMore: boolean) => {
-    if (isMore) noteShown.current(page.items.length);
+    const noteShown = (asked: URLSearchParams) => {
+      asked.set(shown, String(page.items.length));
+      return asked;
+    };
+    if (isMore) setQuery(noteShown, { replace: true });
     memory.set(seen, page);
   };
   return { path, ...usePages<R>(path, read, { before, onSeen }) };
