@@ -64,6 +64,13 @@ export function useApi() {
   }, [portico, me, reload]);
 }
 
+/** For `catch`: nothing in place of a refusal with that status; any other error is thrown on. */
+export function nothingFor(status: number) {
+  return (error: unknown): undefined => {
+    if (!(error instanceof OperationOutcomeError && error.status === status)) throw error;
+  };
+}
+
 /** An error as a sentence for a person. */
 export function messageOf(error: unknown): string {
   return saidOf(error, []).message ?? '';

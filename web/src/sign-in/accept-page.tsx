@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { OperationOutcomeError, signIn } from '../../../client/src/index.ts';
+import { signIn } from '../../../client/src/index.ts';
 import { postJson } from '../../../client/src/sign-in.ts';
-import { useAction, useLoad } from '../api/use-api.ts';
+import { nothingFor, useAction, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
 import { baseUrl } from '../session/session.ts';
 import { ActionButton, Details, Failure, Link, Loading, Moment } from '../ui/basics.tsx';
@@ -122,10 +122,6 @@ interface InvitationOfLink {
 
 /** What a link invites to; `dead` when it leads nowhere any more. */
 async function invitationOf(link: MailedLink): Promise<InvitationOfLink | 'dead'> {
-  try {
-    return (await postJson(baseUrl, 'auth/invitation', link)) as InvitationOfLink;
-  } catch (error) {
-    if (error instanceof OperationOutcomeError && error.status === 400) return 'dead';
-    throw error;
-  }
+  const found = await postJson(baseUrl, 'auth/invitation', link).catch(nothingFor(400));
+  return found === undefined ? 'dead' : (found as InvitationOfLink);
 }
