@@ -81,7 +81,9 @@ function Conditions({ entry, parameters, onChange }: ConditionsProps) {
         isCode
         value={String(entry.criteria)}
         onChange={(criteria) => onChange({ ...entry, criteria })}
-      >{`They must be a search of ${entry.resourceType}: ${entry.resourceType}?name=value`}</TextField>
+      >
+        They must be a search of {entry.resourceType}: {entry.resourceType}?name=value
+      </TextField>
     );
   const write = (next: readonly Condition[]) => onChange(withConditions(entry, next));
   return (
