@@ -7,7 +7,7 @@ import { baseUrl } from '../session/session.ts';
 import { ActionButton, Details, Failure, Link, Loading, Moment } from '../ui/basics.tsx';
 import { PasswordField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Door } from '../ui/page.tsx';
+import { Door } from './door.tsx';
 import { type MailedLink, setPassword, withLink } from './link-pages.tsx';
 import { type Proceed, stepTitles, useSignInSteps } from './next-step.tsx';
 import { acceptAtIssuer, signInTarget } from './sign-in-target.ts';

@@ -6,7 +6,7 @@ import { endSession, useSessionState } from '../session/session-state.ts';
 import { Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Door } from '../ui/page.tsx';
+import { Door } from './door.tsx';
 import { TokenField } from './next-step.tsx';
 
 /** Id and secret of a mailed link. They stand in the fragment, which no browser sends to a server. */

@@ -7,7 +7,7 @@ import { tellSignedInAgain } from '../session/sign-in-again.ts';
 import { ActionButton, Failure, Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Door } from '../ui/page.tsx';
+import { Door } from './door.tsx';
 import { type Proceed, stepTitles, useSignInSteps } from './next-step.tsx';
 import { externalAnswer, leaveForIssuer, signInTarget } from './sign-in-target.ts';
 

@@ -16,7 +16,7 @@ import { useAddress } from '../api/use-pages.ts';
 import { topicOf } from '../help/topics.ts';
 import { ActionButton, Button, Failure, Link } from './basics.tsx';
 
-type PageLink = { label: string; href: string };
+export type PageLink = { label: string; href: string };
 
 interface PageProps {
   title: string;
@@ -49,7 +49,7 @@ export function Page({ title, actions, back, children }: PageProps) {
   );
 }
 
-function LinkBelow({ label, href }: PageLink) {
+export function LinkBelow({ label, href }: PageLink) {
   return (
     <p>
       <Link href={href}>{label}</Link>
@@ -84,37 +84,6 @@ function WhatIsThis() {
         </div>
       </Dialog>
     </>
-  );
-}
-
-interface DoorProps {
-  title: string;
-  /** Where else one may go. */
-  link?: PageLink;
-  children: ReactNode;
-}
-
-/** The frame of the pages before somebody is signed in. */
-export function Door({ title, link, children }: DoorProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${title} · Portico`;
-    heading.current?.focus({ preventScroll: true });
-  }, [title]);
-  return (
-    <main className="door">
-      <div className="card door-card">
-        <div className="door-brand">
-          <Mark />
-          Portico
-        </div>
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        {children}
-        {link && <LinkBelow {...link} />}
-      </div>
-    </main>
   );
 }
 
