@@ -8,14 +8,7 @@ export {
   type Portico,
   type PorticoOptions,
 } from './create-portico.ts';
-export type {
-  InviteAccess,
-  InviteExtension,
-  InviteRequest,
-  InviteRights,
-  ProjectMembership,
-  Reference,
-} from './invite-request.ts';
+export type * from './invite-request.ts';
 export {
   type OperationOutcome,
   OperationOutcomeError,

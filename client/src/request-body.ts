@@ -7,12 +7,6 @@ export interface RequestBody {
   contentType: string | undefined;
 }
 
-const json = 'application/json';
-const fhirJson = 'application/fhir+json';
-const text = 'text/plain';
-const form = 'application/x-www-form-urlencoded';
-const hl7 = 'x-application/hl7-v2+er7';
-
 /**
  * Encodes a Bot's input.
  *
@@ -30,8 +24,9 @@ const hl7 = 'x-application/hl7-v2+er7';
  */
 export function requestBody(input: BotInput, contentType?: string): RequestBody {
   if (input === undefined) return { body: undefined, contentType };
-  if (typeof input === 'string') return textBody(input, contentType ?? text);
-  if (input instanceof URLSearchParams) return textBody(String(input), contentType ?? form);
+  if (typeof input === 'string') return textBody(input, contentType ?? 'text/plain');
+  if (input instanceof URLSearchParams)
+    return textBody(String(input), contentType ?? 'application/x-www-form-urlencoded');
   if (input instanceof Blob) return { body: input, contentType: required(contentType || input.type) };
   if (ArrayBuffer.isView(input) || isArrayBuffer(input)) {
     return { body: bytesOf(input), contentType: required(contentType) };
@@ -47,11 +42,12 @@ function textBody(body: string, contentType: string): RequestBody {
   }
   if (body === '' && isJson(contentType)) return { body: '""', contentType };
   // Without a charset the service reads HL7 as MSH-18 says, which is about the bytes that a sender had.
-  const isBareHl7 = charset === undefined && mediaType(contentType) === hl7;
+  const isBareHl7 = charset === undefined && mediaType(contentType) === 'x-application/hl7-v2+er7';
   return { body, contentType: isBareHl7 ? `${contentType}; charset=utf-8` : contentType };
 }
 
-function jsonBody(input: unknown, contentType = isResource(input) ? fhirJson : json): RequestBody {
+function jsonBody(input: unknown, asked?: string): RequestBody {
+  const contentType = asked ?? (isResource(input) ? 'application/fhir+json' : 'application/json');
   if (!isJson(contentType)) {
     throw new TypeError(`${contentType} wants a string, URLSearchParams, a Blob or bytes`);
   }

@@ -44,7 +44,7 @@ export async function requestTokens(
     credentials: 'omit',
     redirect: 'error',
   });
-  const answer = await readFields(response);
+  const answer: Record<string, unknown> = { ...(await response.json().catch(() => undefined)) };
   const { access_token: accessToken, expires_in: lifetimeSeconds } = answer;
   if (response.ok && typeof accessToken === 'string' && typeof lifetimeSeconds === 'number') {
     const { refresh_token: refreshToken, id_token: idToken, scope } = answer;
@@ -65,15 +65,6 @@ export async function requestTokens(
 
 function textOr<Other>(value: unknown, other: Other): string | Other {
   return typeof value === 'string' ? value : other;
-}
-
-/** The fields of a JSON object; none when the answer is something else. */
-async function readFields(response: Response): Promise<Record<string, unknown>> {
-  try {
-    return { ...((await response.json()) as object) };
-  } catch {
-    return {};
-  }
 }
 
 /** Where calls take their access token from. */

@@ -4,15 +4,11 @@ import './styles/controls.css';
 import './styles/layout.css';
 import './styles/lists.css';
 import './styles/people.css';
-// biome-ignore lint/correctness/noUnresolvedImports: it is there, among what Biome does not read of react's types
-import { StrictMode } from 'react';
-import { I18nProvider, RouterProvider } from 'react-aria-components';
+import { RouterProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
-import { noticeOfLeaving } from './idle/idle-watch.ts';
-import { restoreSession } from './session/session.ts';
-import { SessionProvider, useSessionState } from './session/session-context.tsx';
 import { IdleNotice, ReplacedNotice, SignInAgainDialog } from './session/session-dialogs.tsx';
+import { openSessionState, useSessionState } from './session/session-state.ts';
 import { Shell } from './shell/shell.tsx';
 import { SignedInPages } from './shell/signed-in-pages.tsx';
 import { AcceptPage } from './sign-in/accept-page.tsx';
@@ -58,16 +54,10 @@ function Pages() {
 
 const root = document.getElementById('root');
 if (root) {
-  const restored = await restoreSession();
+  await openSessionState();
   createRoot(root).render(
-    <StrictMode>
-      <I18nProvider>
-        <Router base="/app">
-          <SessionProvider restored={restored} told={noticeOfLeaving()}>
-            <Pages />
-          </SessionProvider>
-        </Router>
-      </I18nProvider>
-    </StrictMode>,
+    <Router base="/app">
+      <Pages />
+    </Router>,
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useApi, useGet } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { RecoveryCodes, SecretToScan, TokenField } from '../sign-in/next-step.tsx';
 import { Badge, Button, Card, Details, Loading } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
@@ -39,8 +39,7 @@ function AddressCard({ userId }: { userId: string }) {
   );
   return (
     <FormCard
-      label="E-mail address"
-      hasHeading
+      title="E-mail address"
       action={change}
       submit="Send the link"
       saved={`An e-mail to ${change.values.email} is queued. Follow its link within a day to use that address.`}
@@ -66,8 +65,7 @@ function PasswordCard() {
   });
   return (
     <FormCard
-      label="Password"
-      hasHeading
+      title="Password"
       action={change}
       submit="Change the password"
       saved="Changed. You are signed out everywhere else."

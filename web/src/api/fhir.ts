@@ -12,6 +12,13 @@ export function nextOf({ link = [] }: Bundle): string | undefined {
   return link.find(({ relation }) => relation === 'next')?.url;
 }
 
+/** What is asked for; what is left out or empty asks nothing. */
+export function queryOf(asked: Readonly<Record<string, string | undefined>>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(asked).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  );
+}
+
 /** `7` of `Patient/7`. */
 export function idIn(reference = ''): string {
   return reference.split('/')[1] ?? '';
@@ -24,11 +31,8 @@ export function normalise(text: string): string {
 
 /** The parts of an entry of Parameters by name: of each its first value, whatever its type. */
 export function partsOf({ part = [] }: Pick<ParametersParameter, 'part'>): Record<string, unknown> {
-  return Object.fromEntries(part.map((one) => [one.name, firstValueOf(one)]));
-}
-
-function firstValueOf(one: ParametersParameter): unknown {
-  return Object.entries(one).find(([name]) => name.startsWith('value'))?.[1];
+  const firstValue = (one: object) => Object.entries(one).find(([name]) => name.startsWith('value'))?.[1];
+  return Object.fromEntries(part.map((one) => [one.name, firstValue(one)]));
 }
 
 /** The entries of that name. */
@@ -54,7 +58,7 @@ type ResourceOf<Type> = Extract<Resource, { resourceType: Type }>;
 export function useFindByName<Type extends 'AccessPolicy' | 'Patient'>(type: Type) {
   const { get } = useApi();
   return async (text: string, signal?: AbortSignal): Promise<PickedResource<ResourceOf<Type>>[]> => {
-    const query = new URLSearchParams({ _count: '20', _sort: 'name', ...(text ? { name: text } : {}) });
+    const query = queryOf({ _count: '20', _sort: 'name', name: text });
     const bundle = await get<Bundle<ResourceOf<Type>>>(`fhir/R4/${type}?${query}`, signal);
     return resourcesIn(bundle).map(pickedResource);
   };

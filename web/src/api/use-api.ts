@@ -15,7 +15,7 @@ import {
   type OutcomeIssue,
 } from '../../../client/src/index.ts';
 import { hasEnded } from '../session/session.ts';
-import { endedNotice, useSession, useSessionState } from '../session/session-context.tsx';
+import { endedNotice, endSession, useSession } from '../session/session-state.ts';
 
 export type Api = ReturnType<typeof useApi>;
 
@@ -25,14 +25,13 @@ export const ReloadAround = createContext(() => {});
 /** The API as the person who is signed in. A session that the service has ended ends here too. */
 export function useApi() {
   const { portico, me } = useSession();
-  const { end } = useSessionState();
   const reload = useContext(ReloadAround);
   return useMemo(() => {
     const fetchAs = async (path: string, request?: ApiRequest, signal?: AbortSignal) => {
       try {
         return await portico.fetch(path, request, signal ? { signal } : {});
       } catch (error) {
-        if (hasEnded(error)) end(endedNotice);
+        if (hasEnded(error)) endSession(endedNotice);
         throw error;
       }
     };
@@ -62,7 +61,14 @@ export function useApi() {
       /** The answer as it came. @throws {OperationOutcomeError} */
       fetch: fetchAs,
     };
-  }, [portico, me, end, reload]);
+  }, [portico, me, reload]);
+}
+
+/** For `catch`: nothing in place of a refusal with that status; any other error is thrown on. */
+export function nothingFor(status: number) {
+  return (error: unknown): undefined => {
+    if (!(error instanceof OperationOutcomeError && error.status === status)) throw error;
+  };
 }
 
 /** An error as a sentence for a person. */

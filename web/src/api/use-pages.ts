@@ -1,8 +1,8 @@
 import type { Bundle, Resource } from '@medplum/fhirtypes';
 import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Session } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { isKeyOf } from '../../../shared/base/values.ts';
+import { useSession } from '../session/session-state.ts';
 import { nextOf, resourcesIn } from './fhir.ts';
 import { useAction, useApi, useLoad } from './use-api.ts';
 
@@ -24,18 +24,19 @@ addEventListener('pushState', () => {
 /**
  * What is chosen on a page, kept in its address: a reload, a bookmark and the way back find it again. What
  * the page begins with is left out of the address.
- * @param offered of a name: any other value in the address counts as the initial one
+ * @param offered of a name by its values: any other in the address counts as the initial one
  */
 export function useAddress<Values extends { [Name in keyof Values]: string }>(
   initial: Values,
-  offered: { [Name in keyof Values]?: readonly { value: string }[] } = {},
+  offered: { [Name in keyof Values]?: object } = {},
 ) {
   const [query, setQuery] = useSearchParams();
   const values = { ...initial };
   for (const name of Object.keys(initial) as (keyof Values & string)[]) {
     const text = query.get(name);
-    const isOffered = offered[name]?.some(({ value }) => value === text) ?? true;
-    if (text !== null && isOffered) values[name] = text as Values[typeof name];
+    if (text === null) continue;
+    const choices = offered[name];
+    if (!choices || isKeyOf(choices, text)) values[name] = text as Values[typeof name];
   }
   const change = (some: Partial<Values>) =>
     setQuery(
@@ -60,18 +61,10 @@ export function useAddress<Values extends { [Name in keyof Values]: string }>(
 
 const shown = 'shown';
 
-function useAddressCount(): [number, (next: number) => void] {
-  const [query, setQuery] = useSearchParams();
-  const write = (next: number) =>
-    setQuery(
-      (before) => {
-        before.set(shown, String(next));
-        return before;
-      },
-      { replace: true },
-    );
+/** How much of a list was shown, as the address says; 0 where it says nothing. */
+function shownIn(query: URLSearchParams): number {
   const count = Number(query.get(shown));
-  return [Number.isSafeInteger(count) && count > 0 ? count : 0, write];
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
 /** The page that `next` names, or the first one. */
@@ -137,24 +130,19 @@ export function usePages<T>(
 /** A searchset of the API. */
 export type SearchPages<R extends Resource> = ReturnType<typeof useSearch<R>>;
 
-/** What was loaded of each list, in memory and of this session only: the way back finds it again. */
-const seenBy = new WeakMap<Session, Map<string, LoadedPage<Resource>>>();
-
 /**
  * A searchset, page by page. How much of it was loaded stands in the address: a reload shows as much again.
  * @param path of the first page
  */
 export function useSearch<R extends Resource>(path: string) {
   const { get } = useApi();
-  const session = useSession();
-  const [before] = useState(() =>
-    cameBack() ? (seenBy.get(session)?.get(path) as LoadedPage<R>) : undefined,
-  );
-  const [shownBefore, setShown] = useAddressCount();
-  const noteShown = useRef(setShown);
-  noteShown.current = setShown;
+  const { memory } = useSession();
+  const seen = `list ${path}`;
+  // The way back finds what was loaded.
+  const [before] = useState(() => (cameBack() ? (memory.get(seen) as LoadedPage<R>) : undefined));
+  const [query, setQuery] = useSearchParams();
   // As many as were there: what has changed meanwhile is shown, and nobody loses their place.
-  const atFirst = useRef(before?.items.length ?? shownBefore);
+  const atFirst = useRef(before?.items.length ?? shownIn(query));
   const read = async ({ next, signal }: AskedPage) => {
     const from = next ?? withCount(path, atFirst.current);
     atFirst.current = 0;
@@ -162,9 +150,12 @@ export function useSearch<R extends Resource>(path: string) {
     return { items: resourcesIn(bundle), next: nextOf(bundle), total: bundle.total };
   };
   const onSeen = (page: LoadedPage<R>, isMore: boolean) => {
-    if (isMore) noteShown.current(page.items.length);
-    const lists = seenBy.get(session) ?? new Map<string, LoadedPage<Resource>>();
-    seenBy.set(session, lists.set(path, page));
+    const noteShown = (asked: URLSearchParams) => {
+      asked.set(shown, String(page.items.length));
+      return asked;
+    };
+    if (isMore) setQuery(noteShown, { replace: true });
+    memory.set(seen, page);
   };
   return { path, ...usePages<R>(path, read, { before, onSeen }) };
 }

@@ -1,6 +1,6 @@
 import type { AuditEvent, Bundle, ProjectMembership, Reference } from '@medplum/fhirtypes';
 import { useEffect, useRef, useState } from 'react';
-import { idIn, nextOf, type Picked, resourcesIn } from '../api/fhir.ts';
+import { idIn, nextOf, type Picked, queryOf, resourcesIn } from '../api/fhir.ts';
 import { useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { profileType } from '../members/invitation.ts';
@@ -29,29 +29,20 @@ type AuditFilters = typeof noFilters;
 /** What was done in the Project, by whom, newest first. */
 export function AuditPage() {
   const { values: filters, change, field } = useAddress(noFilters, { what: deeds });
-  const [whoName, setWhoName] = useState<string>();
-  const asked = JSON.stringify(filters);
+  const pages = useSearch<AuditEvent>(pathOf(filters, 20));
+  const agents = (pages.value ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
+  const who = agents.find(({ reference }) => reference === filters.who);
   return (
     <Page title="Audit log">
-      <FilterBar who={filters.who} whoName={whoName} change={change} field={field} />
-      <AuditDownload key={`download ${asked}`} filters={filters} />
-      <AuditList key={`list ${asked}`} filters={filters} onWho={setWhoName} />
+      <FilterBar who={filters.who} whoName={who?.display} change={change} field={field} />
+      <AuditDownload key={JSON.stringify(filters)} filters={filters} />
+      <PagedList
+        pages={pages}
+        label="Audit log"
+        row={(event) => <AuditRow event={event} />}
+        empty="Nothing of this kind yet"
+      />
     </Page>
-  );
-}
-
-function AuditList({ filters, onWho }: { filters: AuditFilters; onWho(name: string | undefined): void }) {
-  const pages = useSearch<AuditEvent>(queryOf(filters, 20));
-  const agents = (pages.value ?? []).flatMap(({ agent }) => agent[0]?.who ?? []);
-  const whoName = agents.find(({ reference }) => reference === filters.who)?.display;
-  useEffect(() => onWho(whoName), [onWho, whoName]);
-  return (
-    <PagedList
-      pages={pages}
-      label="Audit log"
-      row={(event) => <AuditRow event={event} />}
-      empty="Nothing of this kind yet"
-    />
   );
 }
 
@@ -69,7 +60,7 @@ function AuditDownload({ filters }: { filters: AuditFilters }) {
     const stop = new AbortController();
     going.current = stop;
     const events: AuditEvent[] = [];
-    let next: string | undefined = queryOf(filters, pageOf);
+    let next: string | undefined = pathOf(filters, pageOf);
     try {
       while (next !== undefined && events.length < mostEntries) {
         setCount(events.length);
@@ -107,11 +98,9 @@ function AuditDownload({ filters }: { filters: AuditFilters }) {
   );
 }
 
-function queryOf({ what, who, resource, from, to }: AuditFilters, count: number): string {
-  const query = new URLSearchParams({ _count: String(count), _sort: '-date' });
-  if (what) query.set('subtype', `urn:portico:audit|${what}`);
-  if (who) query.set('agent', who);
-  if (resource) query.set('entity', resource);
+function pathOf({ what, who, resource, from, to }: AuditFilters, count: number): string {
+  const subtype = what && `urn:portico:audit|${what}`;
+  const query = queryOf({ _count: String(count), _sort: '-date', subtype, agent: who, entity: resource });
   const [begin, end] = [startOf(from, 0), startOf(to, 1)];
   if (begin) query.append('date', `ge${begin}`);
   if (end) query.append('date', `lt${end}`);
@@ -192,7 +181,7 @@ function FilterBar({ who, whoName, change, field }: FilterBarProps) {
 function useFindMembers() {
   const { admin, get } = useApi();
   return async (text: string, signal?: AbortSignal): Promise<Picked[]> => {
-    const query = new URLSearchParams({ _count: '20', ...(text ? { text } : {}) });
+    const query = queryOf({ _count: '20', text });
     const found = await get<Bundle<ProjectMembership>>(`${admin}/members?${query}`, signal);
     return resourcesIn(found).flatMap(({ profile, userName }) => {
       const { reference, display = reference } = profile ?? {};

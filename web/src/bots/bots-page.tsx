@@ -88,21 +88,16 @@ export function NewBotPage() {
         <TextField label="Name" {...create.field('name')} isRequired />
         <TextField label="Description" {...create.field('description')} />
         <div className="form-pair">
-          <TextField
-            label="Identifier system"
-            help="For example https://example.org/bots. Optional."
-            {...create.field('system')}
-          />
-          <TextField
-            label="Identifier value"
-            help="Senders can name the Bot by it. Unique within a project."
-            {...create.field('identifier')}
-          />
+          <TextField label="Identifier system" {...create.field('system')}>
+            For example https://example.org/bots. Optional.
+          </TextField>
+          <TextField label="Identifier value" {...create.field('identifier')}>
+            Senders can name the Bot by it. Unique within a project.
+          </TextField>
         </div>
-        <PolicyPicker
-          help="Without one it may read and write clinical records and run Bots."
-          {...create.field('accessPolicy')}
-        />
+        <PolicyPicker {...create.field('accessPolicy')}>
+          Without one it may read and write clinical records and run Bots.
+        </PolicyPicker>
       </FormCard>
     </Page>
   );

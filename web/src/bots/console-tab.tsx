@@ -9,21 +9,18 @@ import { ActionButton, Badge, CopyButton, Failure, Notice, Output, Scrolling } f
 import { Select, TextField } from '../ui/fields.tsx';
 import { Form } from '../ui/form.tsx';
 import { listExecutions } from './executions.tsx';
-import { type BotRun, cancelRun, runBot, samples } from './run-bot.ts';
-import { LogView, type RunLog, TextWithPlaces } from './run-log.tsx';
+import { type BotRun, inputTypes, runBot, samples } from './run-bot.ts';
+import { LogView, TextWithPlaces } from './run-log.tsx';
 
 const firstInput: { input: InputType } = { input: 'text/plain' };
-const firstTexts: Record<string, string> = Object.fromEntries(
-  samples.map(({ value, text }) => [value, text]),
-);
 
 /** Executes the Bot as a sender would, once for each press. */
 export function ConsoleTab({ bot }: { bot: Bot }) {
   const api = useApi();
-  const { values, field } = useAddress(firstInput, { input: samples });
+  const { values, field } = useAddress(firstInput, { input: inputTypes });
   const type = values.input;
-  const [texts, setTexts] = useKept(`console ${bot.id}`, firstTexts);
-  const text = texts[type] ?? '';
+  const [texts, setTexts] = useKept(`console ${bot.id}`, samples);
+  const text = texts[type];
   const [run, setRun] = useState<BotRun>();
   const runKey = useRef('');
   const [isEnding, setEnding] = useState(false);
@@ -34,7 +31,8 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
     setRun(await runBot(api, bot.id ?? '', { type, text, runKey: runKey.current }));
   });
   const cancel = useAction(async () => {
-    await cancelRun(api, runKey.current);
+    // How the run ended is in its own answer.
+    await api.send('DELETE', `fhir/R4/run/${runKey.current}`);
     setEnding(true);
   });
   return (
@@ -49,7 +47,9 @@ export function ConsoleTab({ bot }: { bot: Bot }) {
           )
         }
       >
-        <Select label="Content type" options={samples} help={type} {...field('input')} />
+        <Select label="Content type" options={inputTypes} {...field('input')}>
+          {type}
+        </Select>
         <TextField
           label="Input"
           rows={8}
@@ -85,7 +85,7 @@ function RunResult({ bot, run, isBusy }: { bot: Bot; run: BotRun | undefined; is
   const api = useApi();
   const { traceId } = run ?? {};
   const { value, isLoading } = useLoad(traceId ?? '', async (signal) =>
-    traceId === undefined ? 'missing' : logOf(api, { botId: bot.id ?? '', traceId, signal }),
+    traceId === undefined ? 'missing' : logOf(api, bot.id ?? '', traceId, signal),
   );
   return (
     <section className="card" aria-label="Answer" aria-live="polite" aria-busy={isBusy}>
@@ -112,14 +112,8 @@ function RunResult({ bot, run, isBusy }: { bot: Bot; run: BotRun | undefined; is
 const tries = 20;
 const pauseMs = 300;
 
-interface RunName {
-  botId: string;
-  traceId: string;
-  signal: AbortSignal;
-}
-
 /** The log of a run, looked for until its record is there: records are listed a moment after the answer. */
-async function logOf(api: Api, { botId, traceId, signal }: RunName): Promise<RunLog | 'missing'> {
+async function logOf(api: Api, botId: string, traceId: string, signal: AbortSignal) {
   for (let tried = 0; tried < tries && !signal.aborted; tried++) {
     const listed = await listExecutions(api, botId, { signal, count: 5 }).catch(() => undefined);
     const found = listed?.items.find((execution) => execution.traceId === traceId);
@@ -129,8 +123,7 @@ async function logOf(api: Api, { botId, traceId, signal }: RunName): Promise<Run
   return 'missing';
 }
 
-const byId = { value: 'id', label: 'By its id' };
-const byIdentifier = { value: 'identifier', label: 'By its identifier' };
+const namings = { id: 'By its id', identifier: 'By its identifier' };
 
 function ReadyCalls({ bot, type }: { bot: Bot; type: InputType }) {
   const { system, value } = bot.identifier?.[0] ?? {};
@@ -151,7 +144,7 @@ function ReadyCalls({ bot, type }: { bot: Bot; type: InputType }) {
       <summary>Call it from elsewhere</summary>
       <div className="stack">
         {value !== undefined && (
-          <Select label="Named" value={naming} options={[byId, byIdentifier]} onChange={setNaming} />
+          <Select label="Named" value={naming} options={namings} onChange={setNaming} />
         )}
         <Output label="With curl">{curl}</Output>
         <CopyButton text={curl} label="Copy the curl line" />

@@ -1,6 +1,6 @@
 import type { Bot, Parameters, ParametersParameter } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
-import { entriesOf, partsOf } from '../api/fhir.ts';
+import { entriesOf, partsOf, queryOf } from '../api/fhir.ts';
 import { type Api, useApi, useReloading } from '../api/use-api.ts';
 import { type AskedPage, type LoadedPage, useAddress, usePages } from '../api/use-pages.ts';
 import { Badge, Button, Moment } from '../ui/basics.tsx';
@@ -26,11 +26,17 @@ export function ExecutionsTab({ bot }: { bot: Bot }) {
       <fieldset className="filters" aria-label="Filters">
         <Select label="Outcome" options={outcomes} {...field('outcome')} />
         <Select label="Time" options={times} {...field('time')} />
-        <TextField label="Run by" help="As Practitioner/…" spellCheck="false" {...field('by')} />
-        <TextField label="Trace" help="The X-Trace-Id of a call" spellCheck="false" {...field('trace')} />
-        <Switch isSelected={live !== ''} onChange={(isLive) => change({ live: isLive ? 'yes' : '' })}>
-          Live
-        </Switch>
+        <TextField label="Run by" spellCheck="false" {...field('by')}>
+          As Practitioner/…
+        </TextField>
+        <TextField label="Trace" spellCheck="false" {...field('trace')}>
+          The X-Trace-Id of a call
+        </TextField>
+        <Switch
+          label="Live"
+          isSelected={live !== ''}
+          onChange={(isLive) => change({ live: isLive ? 'yes' : '' })}
+        />
       </fieldset>
       <Button onPress={pages.reload}>Refresh</Button>
       <PagedRows
@@ -71,18 +77,8 @@ function ExecutionRow({ execution, onRequester }: { execution: Execution; onRequ
 
 type Execution = ReturnType<typeof executionOf>;
 
-const outcomes = [
-  { value: '', label: 'Every outcome' },
-  { value: 'success', label: 'Succeeded' },
-  { value: 'failure', label: 'Failed' },
-  { value: 'unknown', label: 'Unknown' },
-];
-const times = [
-  { value: '', label: 'Any time' },
-  { value: 'hour', label: 'Last hour' },
-  { value: 'day', label: 'Last 24 hours' },
-  { value: 'week', label: 'Last 7 days' },
-];
+const outcomes = { '': 'Every outcome', success: 'Succeeded', failure: 'Failed', unknown: 'Unknown' };
+const times = { '': 'Any time', hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days' };
 
 const hourMs = 3_600_000;
 const lengths: Record<string, number> = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs };
@@ -109,13 +105,10 @@ export async function listExecutions(
   { next, signal, count = 20, filters = noFilters }: Listing,
 ): Promise<LoadedPage<Execution>> {
   const { outcome, time, by, trace } = filters;
-  const query = new URLSearchParams();
   const length = lengths[time];
-  if (outcome) query.set('outcome', outcome);
-  if (length) query.set('date', `ge${new Date(Date.now() - length).toISOString()}`);
-  if (by.trim()) query.set('requester', by.trim());
-  if (trace.trim()) query.set('trace', trace.trim());
-  query.set('_count', String(count));
+  const date = length ? `ge${new Date(Date.now() - length).toISOString()}` : undefined;
+  const narrowing = { outcome, date, requester: by.trim(), trace: trace.trim() };
+  const query = queryOf({ ...narrowing, _count: String(count) });
   const answer = await api.get<Parameters>(next ?? `fhir/R4/Bot/${botId}/$logs?${query}`, signal);
   return {
     items: entriesOf(answer, 'execution').map(executionOf),

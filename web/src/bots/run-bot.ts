@@ -1,5 +1,4 @@
 import { OperationOutcomeError } from '../../../client/src/index.ts';
-import { typedEntries } from '../../../shared/base/values.ts';
 import type { InputType } from '../../../shared/bots/run/contract.ts';
 import type { Api } from '../api/use-api.ts';
 
@@ -43,11 +42,6 @@ export async function runBot(
   }
 }
 
-/** Has the run stopped that was begun with this key; how it ended is in its own answer. */
-export async function cancelRun(api: Api, runKey: string): Promise<void> {
-  await api.fetch(`fhir/R4/run/${runKey}`, { method: 'DELETE' });
-}
-
 /** As bytes, so that the Bot is given the very content type that was chosen; what is not ASCII has to name its charset. */
 function asTyped(text: string): string | Uint8Array {
   const bytes = new TextEncoder().encode(text);
@@ -69,22 +63,24 @@ function pretty(text: string): string {
   }
 }
 
-const sampleOf: Record<InputType, { label: string; text: string }> = {
-  'text/plain': { label: 'Text', text: 'hello' },
-  'application/json': { label: 'JSON', text: '{\n  "greeting": "hello",\n  "times": 2\n}' },
-  'application/x-www-form-urlencoded': { label: 'Form', text: 'name=Jane+Doe&city=Gen%C3%A8ve' },
-  'application/fhir+json': {
-    label: 'FHIR',
-    text: '{\n  "resourceType": "Patient",\n  "name": [{ "family": "Doe", "given": ["Jane"] }],\n  "birthDate": "1980-01-01"\n}',
-  },
-  'x-application/hl7-v2+er7': {
-    label: 'HL7 v2',
-    text: [
-      'MSH|^~\\&|LAB|CLINIC|PORTICO|DEMO|20260101120000||ADT^A01^ADT_A01|MSG0001|P|2.5.1',
-      'PID|1||12345^^^CLINIC^MR||Doe^Jane||19800101|F',
-    ].join('\n'),
-  },
+/** The content types that a Bot takes. */
+export const inputTypes: Record<InputType, string> = {
+  'text/plain': 'Text',
+  'application/json': 'JSON',
+  'application/x-www-form-urlencoded': 'Form',
+  'application/fhir+json': 'FHIR',
+  'x-application/hl7-v2+er7': 'HL7 v2',
 };
 
-/** The content types that a Bot takes, each with an input to begin with. */
-export const samples = typedEntries(sampleOf).map(([value, sample]) => ({ value, ...sample }));
+/** An input to begin with, of each type. */
+export const samples: Record<InputType, string> = {
+  'text/plain': 'hello',
+  'application/json': '{\n  "greeting": "hello",\n  "times": 2\n}',
+  'application/x-www-form-urlencoded': 'name=Jane+Doe&city=Gen%C3%A8ve',
+  'application/fhir+json':
+    '{\n  "resourceType": "Patient",\n  "name": [{ "family": "Doe", "given": ["Jane"] }],\n  "birthDate": "1980-01-01"\n}',
+  'x-application/hl7-v2+er7': [
+    'MSH|^~\\&|LAB|CLINIC|PORTICO|DEMO|20260101120000||ADT^A01^ADT_A01|MSG0001|P|2.5.1',
+    'PID|1||12345^^^CLINIC^MR||Doe^Jane||19800101|F',
+  ].join('\n'),
+};

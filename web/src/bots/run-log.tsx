@@ -22,7 +22,7 @@ export function TextWithPlaces({ text }: { text: string }) {
     parts.push(<span key={`t${from}`}>{text.slice(from, found.index)}</span>);
     from = found.index + whole.length;
     parts.push(
-      <Button key={from} className="place" onPress={() => places.goTo(Number(line), Number(column))}>
+      <Button key={from} className="link place" onPress={() => places.goTo(Number(line), Number(column))}>
         {whole}
       </Button>,
     );

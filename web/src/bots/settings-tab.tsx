@@ -1,6 +1,6 @@
 import type { Bot, Bundle, Identifier, ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { type Api, useApi, useGet, useLoad } from '../api/use-api.ts';
+import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { Card, Link, Loading, Notice } from '../ui/basics.tsx';
 import { PasswordField, Switch, TextField } from '../ui/fields.tsx';
 import { Form, FormCard, useForm } from '../ui/form.tsx';
@@ -17,13 +17,11 @@ export function SettingsTab({ bot }: { bot: Bot }) {
     ]);
     return { bot: now, membership: memberships.entry?.[0]?.resource };
   });
-  const [done, setDone] = useState(false);
   return (
     <Loading of={loaded}>
       {({ bot: now, membership }) => (
         <Card label="Settings" className="card narrow">
-          <SettingsForm key={now.meta?.versionId} bot={now} onDone={setDone} />
-          {done && <Notice kind="good">Saved. It applies from the next run.</Notice>}
+          <SettingsForm bot={now} />
           {membership && (
             <p>
               Access policy:{' '}
@@ -40,43 +38,46 @@ export function SettingsTab({ bot }: { bot: Bot }) {
   );
 }
 
-function SettingsForm({ bot, onDone }: { bot: Bot; onDone(isDone: boolean): void }) {
-  const api = useApi();
+function SettingsForm({ bot }: { bot: Limited }) {
+  const { change } = useApi();
+  const { timeout: _time, memory: _size, description: _text, identifier: known = [], ...kept } = bot;
   const save = useForm(
     () => settingsOf(bot),
-    async (settings) => {
-      onDone(false);
-      await saveSettings(api, bot, settings);
-      onDone(true);
+    ({ name, description, identifier, timeout, memory, runAsUser }) => {
+      const lines = identifier.split('\n').filter((line) => line.trim() !== '');
+      const body = {
+        ...kept,
+        ...{ name: name.trim(), runAsUser },
+        ...(description.trim() ? { description: description.trim() } : {}),
+        ...(lines.length > 0 ? { identifier: lines.map((line) => identifierOf(line, known)) } : {}),
+        ...(timeout.trim() ? { timeout: Number(timeout) } : {}),
+        ...(memory.trim() ? { memory: Number(memory) } : {}),
+      };
+      return change('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
     },
   );
   return (
-    <Form label="Settings" action={save} submit="Save the settings">
+    <Form
+      label="Settings"
+      action={save}
+      submit="Save the settings"
+      saved="Saved. It applies from the next run."
+    >
       <TextField label="Name" {...save.field('name')} isRequired />
       <TextField label="Description" {...save.field('description')} />
-      <TextField
-        label="Identifiers"
-        rows={3}
-        isCode
-        help="One per line, as https://example.org/bots|name. Senders can name the Bot by them."
-        {...save.field('identifier')}
-      />
+      <TextField label="Identifiers" rows={3} isCode {...save.field('identifier')}>
+        One per line, as https://example.org/bots|name. Senders can name the Bot by them.
+      </TextField>
       <div className="form-pair">
-        <TextField
-          label="Time limit in seconds"
-          inputMode="numeric"
-          help="10 when empty. At most 25, or 840 for asynchronous runs."
-          {...save.field('timeout')}
-        />
-        <TextField
-          label="Memory in MiB"
-          inputMode="numeric"
-          help="Empty: 128. From 16 to 512."
-          {...save.field('memory')}
-        />
+        <TextField label="Time limit in seconds" inputMode="numeric" {...save.field('timeout')}>
+          10 when empty. At most 25, or 840 for asynchronous runs.
+        </TextField>
+        <TextField label="Memory in MiB" inputMode="numeric" {...save.field('memory')}>
+          Empty: 128. From 16 to 512.
+        </TextField>
       </div>
-      <Switch {...save.toggle('runAsUser')} help="It may then do only what both it and its caller may do.">
-        Run within the rights of the caller
+      <Switch label="Run within the rights of the caller" {...save.toggle('runAsUser')}>
+        It may then do only what both it and its caller may do.
       </Switch>
     </Form>
   );
@@ -95,22 +96,6 @@ function settingsOf({ name = '', description = '', identifier = [], timeout, mem
     /** MiB. */
     memory: String(memory ?? ''),
   };
-}
-
-/** @throws what the service refused, a change by others meanwhile too */
-async function saveSettings(api: Api, bot: Limited, typed: ReturnType<typeof settingsOf>): Promise<void> {
-  const { name, description, identifier, timeout, memory, runAsUser } = typed;
-  const { timeout: _time, memory: _size, description: _text, identifier: known = [], ...kept } = bot;
-  const lines = identifier.split('\n').filter((line) => line.trim() !== '');
-  const body = {
-    ...kept,
-    ...{ name: name.trim(), runAsUser },
-    ...(description.trim() ? { description: description.trim() } : {}),
-    ...(lines.length > 0 ? { identifier: lines.map((line) => identifierOf(line, known)) } : {}),
-    ...(timeout.trim() ? { timeout: Number(timeout) } : {}),
-    ...(memory.trim() ? { memory: Number(memory) } : {}),
-  };
-  await api.change('PUT', `fhir/R4/Bot/${bot.id}`, body, bot.meta?.versionId);
 }
 
 /** What else an identifier says is kept with it. */
@@ -163,7 +148,6 @@ function Secrets({ path, secrets }: { path: string; secrets: Secret[] }) {
             <ConfirmedButton
               label="Remove"
               name={`Remove ${name}`}
-              title={`Remove ${name}?`}
               deed={`Remove ${name}`}
               act={() => replace(name, [], `${name} is removed.`)}
             >
@@ -177,13 +161,9 @@ function Secrets({ path, secrets }: { path: string; secrets: Secret[] }) {
       />
       <FormCard label="Set a secret" action={set} submit="Set the secret">
         <TextField label="Name" {...set.field('name')} isRequired />
-        <PasswordField
-          label="Value"
-          help="Nobody can read it back. A name that is there already gets the new value."
-          {...set.field('value')}
-          isRequired
-          autoComplete="off"
-        />
+        <PasswordField label="Value" {...set.field('value')} isRequired autoComplete="off">
+          Nobody can read it back. A name that is there already gets the new value.
+        </PasswordField>
       </FormCard>
     </>
   );

@@ -1,8 +1,7 @@
 import type { Binary, Bot, Parameters, ParametersParameter } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { OperationOutcomeError } from '../../../client/src/index.ts';
 import { entriesOf, partsOf } from '../api/fhir.ts';
-import { type Api, useAction, useApi, useLoad } from '../api/use-api.ts';
+import { type Api, nothingFor, useAction, useApi, useLoad } from '../api/use-api.ts';
 import { Badge, Button, Failure, Loading, Moment, Notice, Output } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { Rows } from '../ui/lists.tsx';
@@ -169,14 +168,11 @@ export async function readDeployedCode(
   botId: string,
   { version, signal }: { version?: string; signal?: AbortSignal } = {},
 ) {
-  try {
-    const query = version === undefined ? '' : `?version=${version}`;
-    const { parameter = [] } = await api.get<Parameters>(`fhir/R4/Bot/${botId}/$code${query}`, signal);
-    const { hash, filename, code, compiled } = partsOf({ part: parameter });
-    const isCompiled = compiled === true;
-    return { hash: String(hash), filename: String(filename), text: String(code), isCompiled };
-  } catch (error) {
-    if (error instanceof OperationOutcomeError && error.status === 404) return undefined;
-    throw error;
-  }
+  const query = version === undefined ? '' : `?version=${version}`;
+  const path = `fhir/R4/Bot/${botId}/$code${query}`;
+  const found = await api.get<Parameters>(path, signal).catch(nothingFor(404));
+  if (!found) return undefined;
+  const { hash, filename, code, compiled } = partsOf({ part: found.parameter ?? [] });
+  const isCompiled = compiled === true;
+  return { hash: String(hash), filename: String(filename), text: String(code), isCompiled };
 }

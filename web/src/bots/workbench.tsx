@@ -1,6 +1,7 @@
 import type { Bot } from '@medplum/fhirtypes';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { Button as PlaceButton } from 'react-aria-components';
+import { recordOf } from '../../../shared/base/values.ts';
 import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { Drafted, type DraftState } from '../drafts/use-draft.tsx';
 import { CodeEditor } from '../editor/code-editor.tsx';
@@ -116,11 +117,12 @@ function Bench({ bot, draft, savedFirst, runningFirst }: BenchProps) {
               <TextField
                 label="File name"
                 name="filename"
-                help="The extension decides how it is read: .ts, .js, .mjs or .cjs."
                 value={filename}
                 onChange={(next) => change({ filename: next })}
                 isRequired
-              />
+              >
+                The extension decides how it is read: .ts, .js, .mjs or .cjs.
+              </TextField>
               <TemplatePicker text={source.text} onPick={(text) => editor.current?.replace(text)} />
             </div>
             {message !== undefined && (
@@ -163,9 +165,9 @@ function useSaveKey(onSave: () => void): void {
 /** The example Bots, by their names; each is loaded when it is chosen. */
 const sources = import.meta.glob<string>('../../../examples/bots/*.ts', { query: '?raw', import: 'default' });
 
-const options = Object.keys(sources).map((path) => {
+const examples = recordOf(Object.keys(sources), (path) => {
   const name = /([^/]+)\.ts$/.exec(path)?.[1] ?? path;
-  return { value: path, label: name.replaceAll('-', ' ') };
+  return name.replaceAll('-', ' ');
 });
 
 function TemplatePicker({ text, onPick }: { text: string; onPick(text: string): void }) {
@@ -186,7 +188,7 @@ function TemplatePicker({ text, onPick }: { text: string; onPick(text: string): 
       <Select
         label="Begin with an example"
         value={chosen}
-        options={[{ value: '', label: 'None' }, ...options]}
+        options={{ '': 'None', ...examples }}
         onChange={(path) => (path !== '' && isWritten ? setAsked(path) : void pick.run(path))}
       />
       <Failure message={pick.message} />
@@ -217,7 +219,7 @@ function Problems({ problems, goTo }: { problems: readonly PlacedProblem[]; goTo
           {problems.slice(0, mostListed).map(({ line, column, severity, message }) => (
             <li key={`${line}:${column} ${message}`}>
               <Badge kind={severity === 'error' ? 'bad' : 'waiting'}>{severity}</Badge>{' '}
-              <PlaceButton className="place" onPress={() => goTo(line, column)}>
+              <PlaceButton className="link place" onPress={() => goTo(line, column)}>
                 line {line}
               </PlaceButton>{' '}
               {message}

@@ -54,7 +54,10 @@ export function checkTable({ header, rows }: CsvTable, policies: readonly Policy
     if (person && first !== undefined) problems.push(`Row ${first + 1} has the same e-mail address.`);
     else if (person) firstOf.set(person, row);
     const policy = cell('accessPolicy');
-    if (policy && !referenceOf(policy, policies)) problems.push(problemOf(policy, policies));
+    const called = policiesCalled(policy, policies).length;
+    if (policy && called === 0) problems.push(`There is no access policy “${policy}”.`);
+    if (policy && called > 1)
+      problems.push(`Several access policies are named “${policy}”: use the reference of one.`);
     if (problems.length > 0) found.rows.set(row, problems);
   });
   return found;
@@ -63,26 +66,17 @@ export function checkTable({ header, rows }: CsvTable, policies: readonly Policy
 /** The table as the service reads it: policies by their reference. */
 export function resolvedTable({ header, rows }: CsvTable, policies: readonly PolicyChoice[]): CsvTable {
   const at = header.findIndex((cell) => bulkColumn(cell) === 'accessPolicy');
-  const resolve = (cell: string, column: number) =>
-    column === at && cell.trim() ? (referenceOf(cell.trim(), policies) ?? cell) : cell;
+  const resolve = (cell: string, column: number) => {
+    const [called, ...others] = column === at && cell.trim() ? policiesCalled(cell.trim(), policies) : [];
+    return called && others.length === 0 ? called.reference : cell;
+  };
   return { header, rows: rows.map((cells) => cells.map(resolve)) };
 }
 
-/** What the file calls a policy: its reference, or its name when only one has it. */
-function referenceOf(text: string, policies: readonly PolicyChoice[]): string | undefined {
-  const referred = policies.find(({ reference }) => reference === text);
-  const [named, ...others] = referred ? [referred] : namedAs(text, policies);
-  return others.length === 0 ? named?.reference : undefined;
-}
-
-function problemOf(text: string, policies: readonly PolicyChoice[]): string {
-  return namedAs(text, policies).length > 1
-    ? `Several access policies are named “${text}”: use the reference of one.`
-    : `There is no access policy “${text}”.`;
-}
-
-function namedAs(text: string, policies: readonly PolicyChoice[]): PolicyChoice[] {
-  return policies.filter(({ name }) => normalise(name) === normalise(text));
+/** The policies that a file may mean: that of the reference, or those of the name. */
+function policiesCalled(text: string, policies: readonly PolicyChoice[]): PolicyChoice[] {
+  const referred = policies.filter(({ reference }) => reference === text);
+  return referred.length > 0 ? referred : policies.filter(({ name }) => normalise(name) === normalise(text));
 }
 
 /** As far as a person would see it; the service decides. */

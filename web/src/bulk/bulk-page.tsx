@@ -54,7 +54,9 @@ export function BulkPage() {
           </p>
           <Button onPress={() => downloadCsv('invitations.csv', template)}>Download a template</Button>
           <FileField onText={change} />
-          <TextField label="Rows" rows={6} isCode help="Or paste them here." value={text} onChange={change} />
+          <TextField label="Rows" rows={6} isCode value={text} onChange={change}>
+            Or paste them here.
+          </TextField>
           {findings.file.length > 0 && (
             <Notice kind="bad">
               <Sentences of={findings.file} />

@@ -52,7 +52,8 @@ export function ClientPage({ id }: { id: string }) {
 }
 
 function KeyCards({ client, state, member }: Key) {
-  const { lastUsed, expires, rotated, hasSecret } = state;
+  const { admin, change } = useApi();
+  const { lastUsed, expires, rotated, hasSecret, oldSecretUntil } = state;
   const { name = 'this key' } = client;
   const hosts = new Set(redirectsOf(client).map((uri) => URL.parse(uri)?.host || uri));
   const replaced = <Moment before="replaced" at={rotated} or="shown once, when the key was created" />;
@@ -71,14 +72,42 @@ function KeyCards({ client, state, member }: Key) {
       </Card>
       {!client.public && (
         <Card title="Secret">
-          <OldSecret client={client} until={state.oldSecretUntil} />
+          {oldSecretUntil && (
+            <div className="notice">
+              <p>
+                Two secrets work: the old one until <Moment at={oldSecretUntil} />.
+              </p>
+              <ConfirmedButton
+                label="End the old secret now"
+                kind="plain"
+                title="End the old secret?"
+                deed="End it"
+                act={() => change('POST', `${admin}/client/${client.id}`, { endOldSecret: true })}
+              >
+                <p>Programs that still have the old secret get no new tokens.</p>
+              </ConfirmedButton>
+            </div>
+          )}
           <RotateSecret client={client} />
           <ExpiryForm key={expires} client={client} expires={expires} />
         </Card>
       )}
       <RightsForm member={member} />
       <RedirectsForm client={client} />
-      {!client.public && <MakePublic client={client} />}
+      {!client.public && (
+        <ConfirmedButton
+          label="Make it a public app"
+          kind="plain"
+          title={`Make ${name} a public app?`}
+          deed="Make it public"
+          act={() => change('PUT', `fhir/R4/ClientApplication/${client.id}`, { ...client, public: true })}
+        >
+          <ul>
+            <li>For an app in a browser or on a phone: it signs people in with its id alone.</li>
+            <li>Its secret is removed, and programs that have it are locked out.</li>
+          </ul>
+        </ConfirmedButton>
+      )}
       <DeleteResource resource={client} name={name} then="/clients">
         <li>
           <Moment before="It was last used" at={lastUsed} or="It has never been used." />
@@ -96,33 +125,13 @@ function redirectsOf({ redirectUris, redirectUri }: Client): string[] {
   return redirectUris ?? (redirectUri ? [redirectUri] : []);
 }
 
-function OldSecret({ client, until }: { client: Client; until: string | undefined }) {
-  const { admin, change } = useApi();
-  if (until === undefined) return null;
-  return (
-    <div className="notice">
-      <p>
-        Two secrets work: the old one until <Moment at={until} />.
-      </p>
-      <ConfirmedButton
-        label="End the old secret now"
-        kind="plain"
-        title="End the old secret?"
-        deed="End it"
-        act={() => change('POST', `${admin}/client/${client.id}`, { endOldSecret: true })}
-      >
-        <p>Programs that still have the old secret get no new tokens.</p>
-      </ConfirmedButton>
-    </div>
-  );
-}
-
-const keeping = [
-  { value: '0', label: 'stops working at once' },
-  { value: '1', label: 'works for 1 more hour' },
-  { value: '24', label: 'works for 1 more day' },
-  { value: '168', label: 'works for 7 more days' },
-];
+/** By hours. */
+const keeping = {
+  0: 'stops working at once',
+  1: 'works for 1 more hour',
+  24: 'works for 1 more day',
+  168: 'works for 7 more days',
+};
 
 function RotateSecret({ client }: { client: Client }) {
   const { admin, change } = useApi();
@@ -160,7 +169,8 @@ function RotateSecret({ client }: { client: Client }) {
 
 function ExpiryForm({ client, expires }: { client: Client; expires: string | undefined }) {
   const { admin, change } = useApi();
-  const saved = dayOf(expires);
+  // Swedes write a day as a field of days does: 2026-01-31.
+  const saved = expires === undefined ? '' : new Date(expires).toLocaleDateString('sv-SE');
   const save = useForm({ expires: saved }, ({ expires: day }) => {
     const next = day === '' ? null : new Date(`${day}T23:59:59`).toISOString();
     return change('POST', `${admin}/client/${client.id}`, { expires: next });
@@ -173,22 +183,11 @@ function ExpiryForm({ client, expires }: { client: Client; expires: string | und
       kind="plain"
       isDisabled={save.values.expires === saved}
     >
-      <TextField
-        label="Last day"
-        type="date"
-        help="After it the key gets no tokens. Leave it empty for a key that does not expire."
-        {...save.field('expires')}
-      />
+      <TextField label="Last day" type="date" {...save.field('expires')}>
+        After it the key gets no tokens. Leave it empty for a key that does not expire.
+      </TextField>
     </Form>
   );
-}
-
-function dayOf(instant: string | undefined): string {
-  if (instant === undefined) return '';
-  const date = new Date(instant);
-  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join('-');
 }
 
 function RedirectsForm({ client }: { client: Client }) {
@@ -201,39 +200,17 @@ function RedirectsForm({ client }: { client: Client }) {
   });
   return (
     <FormCard
-      label="Signing people in"
-      hasHeading
+      title="Signing people in"
       className="card"
       action={save}
       submit="Save the redirect URIs"
       kind="plain"
       saved="Saved."
     >
-      <TextField
-        label="Redirect URIs"
-        rows={3}
-        spellCheck="false"
-        help="Only for an app that signs people in: one per line, compared character for character. One that is removed stops working at once."
-        {...save.field('redirectUris')}
-      />
+      <TextField label="Redirect URIs" rows={3} spellCheck="false" {...save.field('redirectUris')}>
+        Only for an app that signs people in: one per line, compared character for character. One that is
+        removed stops working at once.
+      </TextField>
     </FormCard>
-  );
-}
-
-function MakePublic({ client }: { client: Client }) {
-  const { change } = useApi();
-  return (
-    <ConfirmedButton
-      label="Make it a public app"
-      kind="plain"
-      title={`Make ${client.name ?? 'this key'} a public app?`}
-      deed="Make it public"
-      act={() => change('PUT', `fhir/R4/ClientApplication/${client.id}`, { ...client, public: true })}
-    >
-      <ul>
-        <li>For an app in a browser or on a phone: it signs people in with its id alone.</li>
-        <li>Its secret is removed, and programs that have it are locked out.</li>
-      </ul>
-    </ConfirmedButton>
   );
 }

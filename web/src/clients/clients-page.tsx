@@ -76,28 +76,20 @@ function NewClientForm({ onCreated }: { onCreated(client: CreatedClient): void }
     onCreated(await send<CreatedClient>('POST', `${admin}/client`, body));
   });
   return (
-    <FormCard label="Create an API key" hasHeading action={create} submit="Create the key">
+    <FormCard title="Create an API key" action={create} submit="Create the key">
       <TextField label="Name" {...create.field('name')} isRequired />
-      <TextField
-        label="Redirect URIs"
-        rows={2}
-        spellCheck="false"
-        help="Only for an app that signs people in: one per line, compared character for character."
-        {...create.field('redirectUris')}
-      />
-      <PolicyPicker
-        help="Without one it may read and write clinical records and run Bots."
-        {...create.field('accessPolicy')}
-      />
-      <Switch
-        {...create.toggle('public')}
-        help="It runs in a browser or on a phone, which keep no secret: it gets none, and only signs people in."
-      >
-        Public app
+      <TextField label="Redirect URIs" rows={2} spellCheck="false" {...create.field('redirectUris')}>
+        Only for an app that signs people in: one per line, compared character for character.
+      </TextField>
+      <PolicyPicker {...create.field('accessPolicy')}>
+        Without one it may read and write clinical records and run Bots.
+      </PolicyPicker>
+      <Switch label="Public app" {...create.toggle('public')}>
+        It runs in a browser or on a phone, which keep no secret: it gets none, and only signs people in.
       </Switch>
       {!create.values.public && (
-        <Switch {...create.toggle('admin')} help="May invite people, and change Bots and policies.">
-          Administrator
+        <Switch label="Administrator" {...create.toggle('admin')}>
+          May invite people, and change Bots and policies.
         </Switch>
       )}
     </FormCard>

@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { useSession, useSessionState } from '../session/session-context.tsx';
+import { useSession, useSessionState } from '../session/session-state.ts';
 import { Button, Moment, Notice } from '../ui/basics.tsx';
 import { type Draft, hasKept, isSame, keptInputsOf, readDraft, removeDraft, writeDraft } from './drafts.ts';
 

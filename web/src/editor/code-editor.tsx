@@ -3,7 +3,6 @@ import { errorText } from '../../../shared/base/values.ts';
 import { messageOf } from '../api/use-api.ts';
 import { Notice } from '../ui/basics.tsx';
 import type { EditorOptions, MountedEditor } from './mount-editor.ts';
-import type { PlacedProblem } from './types/extension.ts';
 
 interface Props extends Omit<EditorOptions, 'host'> {
   handle?: RefObject<MountedEditor | undefined>;
@@ -11,7 +10,7 @@ interface Props extends Omit<EditorOptions, 'host'> {
 
 /**
  * Text with highlighting. The editor is fetched when the first one is shown.
- * @param props.text what it begins with, once it is there; a new `key` begins anew
+ * @param props.text and `checks`: what it begins with, once it is there; a new `key` begins anew
  */
 export function CodeEditor({ text, language, label, onChange, handle, checks }: Props) {
   const host = useRef<HTMLDivElement>(null);
@@ -19,15 +18,12 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
   const current = useRef<string>(undefined);
   const begin = useEffectEvent(() => {
     current.current ??= text;
-    return current.current;
+    return { text: current.current, ...(checks ? { checks } : {}) };
   });
   const change = useEffectEvent((next: string) => {
     current.current = next;
     onChange(next);
   });
-  const filename = useEffectEvent(() => checks?.filename() ?? '');
-  const onProblems = useEffectEvent((found: readonly PlacedProblem[]) => checks?.onProblems(found));
-  const isChecked = checks !== undefined;
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
     const gone = new AbortController();
@@ -35,8 +31,7 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
     import('./mount-editor.ts').then(
       ({ mountEditor }) => {
         if (gone.signal.aborted || !host.current) return;
-        const shown = { host: host.current, text: begin(), language, label, onChange: change };
-        mounted = mountEditor({ ...shown, ...(isChecked ? { checks: { filename, onProblems } } : {}) });
+        mounted = mountEditor({ host: host.current, ...begin(), language, label, onChange: change });
         if (handle) handle.current = mounted;
       },
       (error: unknown) => setFailure(messageOf(error)),
@@ -46,7 +41,7 @@ export function CodeEditor({ text, language, label, onChange, handle, checks }: 
       mounted?.unmount();
       if (handle) handle.current = undefined;
     };
-  }, [language, label, handle, isChecked]);
+  }, [language, label, handle]);
   if (failure) return <Notice kind="bad">The editor could not be loaded. {failure}</Notice>;
   return <div className="editor" ref={host} />;
 }

@@ -1,10 +1,12 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import { useAction, useApi } from '../api/use-api.ts';
+import { useObserved } from '../session/observable.ts';
 import { isExternal } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
-import { ActionButton, Button, Card, counted, Failure, Sentences } from '../ui/basics.tsx';
+import { useSession } from '../session/session-state.ts';
+import { ActionButton, Card, counted, Failure, Sentences } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
-import { Confirm } from '../ui/page.tsx';
+import { useForm } from '../ui/form.tsx';
+import { ConfirmedButton } from '../ui/page.tsx';
 import type { Emergency } from './emergency.ts';
 
 const tickMs = 60_000;
@@ -17,7 +19,7 @@ export function useEmergency() {
   const [nowMs, setNowMs] = useState(Date.now);
   const isPrepared = prepared !== undefined;
   const isActive = prepared?.active !== undefined;
-  const isSaid = useSyncExternalStore(emergency.subscribe, emergency.isOn);
+  const isSaid = useObserved(emergency.isOn);
   // It may begin or end in another tab, by an administrator, or by the clock of the service, which decides.
   useEffect(() => {
     if (!isPrepared && !isSaid) return;
@@ -67,51 +69,33 @@ export function EmergencyBar({ emergency }: { emergency: ReturnType<typeof useEm
 /** For whom emergency access is prepared: what it opens, who is told, and the reason that they give. */
 export function TakeEmergency({ emergency }: { emergency: ReturnType<typeof useEmergency> }) {
   const { prepared, minutesLeft, take } = emergency;
-  const [isAsking, setAsking] = useState(false);
-  const [reason, setReason] = useState('');
-  const [password, setPassword] = useState('');
+  const form = useForm({ reason: '', password: '' }, ({ reason, password }) =>
+    take({ reason, ...(password ? { password } : {}) }),
+  );
   const session = useSession();
   if (!prepared || minutesLeft > 0) return null;
-  const close = () => {
-    setAsking(false);
-    setReason('');
-    setPassword('');
-  };
   return (
-    <>
-      <Button kind="quiet" onPress={() => setAsking(true)}>
-        Emergency access
-      </Button>
-      <Confirm
-        isOpen={isAsking}
-        title="Take emergency access?"
-        deed="Take emergency access"
-        act={() => take({ reason, ...(password ? { password } : {}) })}
-        onClose={close}
-      >
-        <p>For {prepared.minutes} minutes you may also:</p>
-        <Sentences of={prepared.opens} />
-        <p>
-          The administrators are told by e-mail at once. The reason, and everything that you read and change,
-          is recorded.
-        </p>
-        <TextField
-          label="Why do you need it?"
-          help="At least ten characters."
-          value={reason}
-          onChange={setReason}
-          rows={3}
-          isRequired
-        />
-        {!isExternal(session) && (
-          <PasswordField
-            label="Your password"
-            help="It is asked for when you signed in more than five minutes ago."
-            value={password}
-            onChange={setPassword}
-          />
-        )}
-      </Confirm>
-    </>
+    <ConfirmedButton
+      label="Emergency access"
+      kind="quiet"
+      deed="Take emergency access"
+      act={form.send}
+      onClose={form.clearFields}
+    >
+      <p>For {prepared.minutes} minutes you may also:</p>
+      <Sentences of={prepared.opens} />
+      <p>
+        The administrators are told by e-mail at once. The reason, and everything that you read and change, is
+        recorded.
+      </p>
+      <TextField label="Why do you need it?" rows={3} {...form.field('reason')} isRequired>
+        At least ten characters.
+      </TextField>
+      {!isExternal(session) && (
+        <PasswordField label="Your password" {...form.field('password')}>
+          It is asked for when you signed in more than five minutes ago.
+        </PasswordField>
+      )}
+    </ConfirmedButton>
   );
 }

@@ -1,6 +1,7 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { saysIt } from '../idle/idle-watch.ts';
+import { observable } from '../session/observable.ts';
 
 /** `emergency` of `GET auth/me`: what an administrator has prepared. */
 export interface Emergency {
@@ -36,21 +37,12 @@ export function emergencyPolicyOf(membership: object): string | undefined {
 
 /** Whether the person has emergency access, as the service's last answer says: it may be taken or ended elsewhere. */
 export function emergencyWatch() {
-  const listeners = new Set<() => void>();
-  let isOn = false;
+  const isOn = observable(false);
   return {
-    isOn: () => isOn,
-    /** @returns ends it */
-    subscribe(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    isOn,
     /** What an answer says of emergency access. */
     heed(path: string, { headers }: Response) {
-      const isSaid = headers.has('x-emergency-seconds');
-      if (!saysIt.test(path) || isSaid === isOn) return;
-      isOn = isSaid;
-      for (const listener of listeners) listener();
+      if (saysIt.test(path)) isOn.set(headers.has('x-emergency-seconds'));
     },
   };
 }

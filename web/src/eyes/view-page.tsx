@@ -3,11 +3,10 @@ import { useEffect, useRef, useState } from 'react';
 import { entriesOf } from '../api/fhir.ts';
 import { type Api, useAction, useApi, useGet } from '../api/use-api.ts';
 import { useAddress } from '../api/use-pages.ts';
-import { useKept } from '../drafts/use-draft.tsx';
 import { nameOf, recordTypes } from '../records/record-text.ts';
-import { counted, Loading, Notice, Output } from '../ui/basics.tsx';
+import { counted, Failure, Loading, Notice, Output } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
-import { FormCard } from '../ui/form.tsx';
+import { FormCard, useForm } from '../ui/form.tsx';
 import { Rows, ShowMore } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
 
@@ -32,19 +31,22 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
   const api = useApi();
   const { values, field } = useAddress(firstType, { type: recordTypes });
   const { type } = values;
-  // What somebody searches by may tell of a patient: it does not stand in the address.
-  const [parameters, setParameters] = useKept(`view ${membership.id} search`, '');
-  const [record, setRecord] = useKept(`view ${membership.id} record`, '');
   const [found, setFound] = useState<Explanation>();
-  const look = useAction(
-    async (next: string | undefined) => {
-      const search = next ?? (parameters.trim() ? `${type}?${parameters.trim().replace(/^\?/, '')}` : type);
-      const wanted = record.trim() ? { resource: `${type}/${record.trim()}` } : { search };
-      const page = await explain(api, membership.id ?? '', wanted);
-      setFound((before) => (next && before ? { ...page, seen: [...before.seen, ...page.seen] } : page));
+  const explain = (wanted: Wanted) => explained(api, membership.id ?? '', wanted);
+  // What somebody searches by may tell of a patient: it does not stand in the address.
+  const look = useForm(
+    { search: '', resource: '' },
+    async ({ search, resource }) => {
+      const [asked, id] = [search.trim().replace(/^\?/, ''), resource.trim()];
+      const whole = asked ? `${type}?${asked}` : type;
+      setFound(await explain(id ? { resource: `${type}/${id}` } : { search: whole }));
     },
-    ['search', 'resource'],
+    { keptAs: `view ${membership.id}` },
   );
+  const more = useAction(async (search: string) => {
+    const page = await explain({ search });
+    setFound((before) => before && { ...page, seen: [...before.seen, ...page.seen] });
+  });
   const next = found?.next;
   return (
     <>
@@ -54,37 +56,24 @@ function View({ membership, name }: { membership: ProjectMembership; name: strin
         {membership.active === false &&
           ' They cannot sign in now: this is what their rights would show them.'}
       </Notice>
-      <FormCard
-        label="What to look at"
-        action={{ ...look, run: () => look.run(undefined) }}
-        submit="Show what they see"
-      >
+      <FormCard label="What to look at" action={look} submit="Show what they see">
         <Select label="Type" options={recordTypes} {...field('type')} />
-        <TextField
-          label="Search parameters"
-          name="search"
-          help="As name=Smith or birthdate=ge2000-01-01. Leave it empty for all of them."
-          spellCheck="false"
-          value={parameters}
-          onChange={setParameters}
-        />
-        <TextField
-          label="Or the id of one record"
-          name="resource"
-          help="Says why they see it, or why not."
-          spellCheck="false"
-          value={record}
-          onChange={setRecord}
-        />
+        <TextField label="Search parameters" spellCheck="false" {...look.field('search')}>
+          As name=Smith or birthdate=ge2000-01-01. Leave it empty for all of them.
+        </TextField>
+        <TextField label="Or the id of one record" spellCheck="false" {...look.field('resource')}>
+          Says why they see it, or why not.
+        </TextField>
       </FormCard>
       {found && (
         <SeenList
           name={name}
           explanation={found}
-          isBusy={look.isBusy}
-          onMore={next === undefined ? undefined : () => void look.run(next)}
+          isBusy={more.isBusy}
+          onMore={next === undefined ? undefined : () => void more.run(next)}
         />
       )}
+      <Failure message={more.message} />
     </>
   );
 }
@@ -144,10 +133,11 @@ function Seen({ resource, hidden, rules }: Explanation['seen'][number]) {
   );
 }
 
-type Explanation = Awaited<ReturnType<typeof explain>>;
+type Explanation = Awaited<ReturnType<typeof explained>>;
+type Wanted = { search: string } | { resource: string };
 
 /** `POST fhir/R4/ProjectMembership/<id>/$explain`. @throws what the service refused */
-async function explain(api: Api, membershipId: string, wanted: { search: string } | { resource: string }) {
+async function explained(api: Api, membershipId: string, wanted: Wanted) {
   const path = `fhir/R4/ProjectMembership/${encodeURIComponent(membershipId)}/$explain`;
   const answer = await api.send<Parameters>('POST', path, wanted);
   const textOf = (name: string) => entriesOf(answer, name)[0]?.valueString;

@@ -1,16 +1,14 @@
 import type { Patient } from '@medplum/fhirtypes';
 import type { InviteRequest } from '../../../client/src/index.ts';
 import type { ProfileType } from '../../../shared/base/resource.ts';
-import { typedEntries } from '../../../shared/base/values.ts';
 import type { PickedResource } from '../api/fhir.ts';
 import { type Choice, type PickedPolicy, pickedOf } from '../ui/resource-picker.tsx';
 
-const typeLabels: Record<ProfileType, string> = {
+export const inviteTypes: Record<ProfileType, string> = {
   Practitioner: 'Practitioner',
   Patient: 'Patient',
   RelatedPerson: 'Related person',
 };
-export const inviteTypes = typedEntries(typeLabels).map(([value, label]) => ({ value, label }));
 
 /** What stands in the form at first, by the names that the service has for it. */
 export const emptyInvite = {
@@ -52,26 +50,26 @@ export function inviteRequest(fields: InviteFields): InviteRequest {
 }
 
 /** How people are related, of the codes that R4 prefers for RelatedPerson.relationship (HL7 v3 RoleCode). */
-const relationships = [
-  { value: 'MTH', label: 'Mother' },
-  { value: 'FTH', label: 'Father' },
-  { value: 'PRN', label: 'Parent' },
-  { value: 'CHILD', label: 'Child' },
-  { value: 'SPS', label: 'Spouse' },
-  { value: 'DOMPART', label: 'Partner' },
-  { value: 'SIB', label: 'Sibling' },
-  { value: 'GRPRN', label: 'Grandparent' },
-  { value: 'GUARD', label: 'Guardian' },
-  { value: 'FAMMEMB', label: 'Other family member' },
-  { value: 'FRND', label: 'Friend' },
-  { value: 'NBOR', label: 'Neighbour' },
-] as const;
+const relationships = {
+  MTH: 'Mother',
+  FTH: 'Father',
+  PRN: 'Parent',
+  CHILD: 'Child',
+  SPS: 'Spouse',
+  DOMPART: 'Partner',
+  SIB: 'Sibling',
+  GRPRN: 'Grandparent',
+  GUARD: 'Guardian',
+  FAMMEMB: 'Other family member',
+  FRND: 'Friend',
+  NBOR: 'Neighbour',
+};
 
-type RelationshipCode = (typeof relationships)[number]['value'];
+type RelationshipCode = keyof typeof relationships;
 
-export const relationshipOptions = [{ value: '', label: 'Not stated' }, ...relationships] as const;
+export const relationshipOptions = { '': 'Not stated', ...relationships };
 
 function relationshipOf(code: RelationshipCode) {
-  const text = relationships.find(({ value }) => value === code)?.label ?? code;
-  return { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-RoleCode', code }], text };
+  const coding = [{ system: 'http://terminology.hl7.org/CodeSystem/v3-RoleCode', code }];
+  return { coding, text: relationships[code] };
 }

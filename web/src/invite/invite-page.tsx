@@ -98,21 +98,14 @@ function InviteForm({ onInvited, onTyping }: { onInvited(invited: Invited): void
         <TextField label="First name" {...form.field('firstName')} isRequired />
         <TextField label="Last name" {...form.field('lastName')} isRequired />
       </div>
-      <TextField
-        label="E-mail"
-        inputMode="email"
-        help="The invitation goes to this address."
-        {...form.field('email')}
-        isRequired
-      />
+      <TextField label="E-mail" inputMode="email" {...form.field('email')} isRequired>
+        The invitation goes to this address.
+      </TextField>
       {resourceType === 'RelatedPerson' && (
         <>
-          <ResourcePicker
-            label="Patient"
-            help="The patient they are related to. Until a patient is linked, they can see nobody’s records."
-            {...form.field('patient')}
-            find={findPatients}
-          />
+          <ResourcePicker label="Patient" {...form.field('patient')} find={findPatients}>
+            The patient they are related to. Until a patient is linked, they can see nobody’s records.
+          </ResourcePicker>
           <Select
             label="Relationship to the patient"
             options={relationshipOptions}
@@ -123,29 +116,26 @@ function InviteForm({ onInvited, onTyping }: { onInvited(invited: Invited): void
       {resourceType === 'Patient' && (
         <ResourcePicker
           label="Existing patient record"
-          help="Choose it if this person already has a record here. Otherwise a new one is made."
           {...form.field('profile')}
           onChange={(profile) => form.change({ profile, ...namesOf(form.values, profile) })}
           find={findPatients}
-        />
+        >
+          Choose it if this person already has a record here. Otherwise a new one is made.
+        </ResourcePicker>
       )}
-      <PolicyPicker
-        help="Limits what they can see and do. Leave it empty for the default rights shown below."
-        {...form.field('accessPolicy')}
-      />
+      <PolicyPicker {...form.field('accessPolicy')}>
+        Limits what they can see and do. Leave it empty for the default rights shown below.
+      </PolicyPicker>
       {resourceType === 'Practitioner' && (
-        <Switch {...form.toggle('admin')} help="May invite, change and remove others.">
-          Administrator
+        <Switch label="Administrator" {...form.toggle('admin')}>
+          May invite, change and remove others.
         </Switch>
       )}
-      <Switch {...form.toggle('mfaRequired')} help="They add an authenticator app at their first sign-in.">
-        Second factor required
+      <Switch label="Second factor required" {...form.toggle('mfaRequired')}>
+        They add an authenticator app at their first sign-in.
       </Switch>
-      <Switch
-        {...form.toggle('sendEmail')}
-        help="Without an e-mail, only people who already have an account can accept, the next time they sign in."
-      >
-        Send the invitation by e-mail
+      <Switch label="Send the invitation by e-mail" {...form.toggle('sendEmail')}>
+        Without an e-mail, only people who already have an account can accept, the next time they sign in.
       </Switch>
       <RightsSummary
         title={`${firstName.trim() || 'This person'} will be able to do this`}

@@ -19,7 +19,7 @@ export function MailPage() {
           mails.length === 0 ? (
             <Empty title="No mail yet" />
           ) : (
-            <div className="articles">
+            <div className="stack">
               {mails.map((mail) => (
                 <MailArticle key={mail.id} mail={mail} />
               ))}

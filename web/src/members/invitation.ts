@@ -26,21 +26,18 @@ export function invitationOf(membership: ProjectMembership | undefined) {
   };
 }
 
-interface Standing {
-  label: string;
-  kind: BadgeKind;
-}
-
-const standings: Record<Exclude<InvitationState, 'accepted'>, Standing> = {
-  pending: { label: 'Invited', kind: 'waiting' },
-  expired: { label: 'Invitation expired', kind: 'bad' },
-  revoked: { label: 'Invitation revoked', kind: 'bad' },
+/** Of invitations that nobody has accepted. */
+export const openStates: Record<Exclude<InvitationState, 'accepted'>, string> = {
+  pending: 'Invited',
+  expired: 'Invitation expired',
+  revoked: 'Invitation revoked',
 };
 
 /** How somebody stands in the Project, in a word. */
-export function standingOf(membership: ProjectMembership): Standing {
+export function standingOf(membership: ProjectMembership): { label: string; kind: BadgeKind } {
   const { state = 'accepted' } = invitationOf(membership) ?? {};
-  if (state !== 'accepted') return standings[state];
+  if (state !== 'accepted')
+    return { label: openStates[state], kind: state === 'pending' ? 'waiting' : 'bad' };
   return membership.active === false
     ? { label: 'Deactivated', kind: 'bad' }
     : { label: 'Active', kind: 'good' };

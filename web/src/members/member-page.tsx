@@ -6,7 +6,7 @@ import type { InvitationState } from '../../../shared/identity/invitations/state
 import { useAction, useApi, useLoad } from '../api/use-api.ts';
 import { emergencyOf, emergencyPolicyOf } from '../emergency/emergency.ts';
 import { nameOf } from '../records/record-text.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import {
   ActionButton,
   Badge,
@@ -20,7 +20,7 @@ import {
 } from '../ui/basics.tsx';
 import { ConfirmedButton, Page } from '../ui/page.tsx';
 import { type InvitationStatus, invitationOf, profileType, standingOf } from './invitation.ts';
-import { type MemberWithPolicies, RightsForm } from './rights-form.tsx';
+import { RightsForm } from './rights-form.tsx';
 
 /** One member: how they stand, what they may do, and how they leave. */
 export function MemberPage({ id }: { id: string }) {
@@ -45,41 +45,35 @@ export function MemberPage({ id }: { id: string }) {
       actions={<ButtonLink label="View as this person" href={`/members/${id}/view`} kind="plain" />}
       back={{ label: 'All members', href: '/members' }}
     >
-      <Loading of={loaded}>{(found) => <MemberCards {...found} />}</Loading>
+      <Loading of={loaded}>
+        {({ member, email, inviterName }) => {
+          const { membership } = member;
+          const { label, kind } = standingOf(membership);
+          return (
+            <>
+              <Card label="Standing">
+                <Details
+                  of={{
+                    State: <Badge kind={kind}>{label}</Badge>,
+                    Kind: profileType(membership.profile?.reference),
+                    'E-mail': email,
+                    'Invited by': inviterName ?? 'set up with the project',
+                  }}
+                />
+              </Card>
+              <EmergencyCard membership={membership} />
+              {invitationOf(membership) && (
+                <>
+                  <InvitationCard membership={membership} />
+                  <RightsForm member={member} />
+                  <RemoveMember membership={membership} />
+                </>
+              )}
+            </>
+          );
+        }}
+      </Loading>
     </Page>
-  );
-}
-
-interface MemberCardsProps {
-  member: MemberWithPolicies;
-  email: string | undefined;
-  inviterName: string | undefined;
-}
-
-function MemberCards({ member, email, inviterName }: MemberCardsProps) {
-  const { membership } = member;
-  const { label, kind } = standingOf(membership);
-  return (
-    <>
-      <Card label="Standing">
-        <Details
-          of={{
-            State: <Badge kind={kind}>{label}</Badge>,
-            Kind: profileType(membership.profile?.reference),
-            'E-mail': email,
-            'Invited by': inviterName ?? 'set up with the project',
-          }}
-        />
-      </Card>
-      <EmergencyCard membership={membership} />
-      {invitationOf(membership) && (
-        <>
-          <InvitationCard membership={membership} />
-          <RightsForm member={member} />
-          <RemoveMember membership={membership} />
-        </>
-      )}
-    </>
   );
 }
 
@@ -100,7 +94,6 @@ function RemoveMember({ membership }: { membership: ProjectMembership }) {
       <p>Ends the membership of {name}. Their records stay.</p>
       <ConfirmedButton
         label="Remove from the project"
-        title={`Remove ${name}?`}
         deed={`Remove ${name}`}
         act={async () => {
           await send('DELETE', `${admin}/members/${membership.id}`);
@@ -172,7 +165,6 @@ function InvitationCard({ membership }: { membership: ProjectMembership }) {
         {invitation.state !== 'revoked' && (
           <ConfirmedButton
             label="Revoke"
-            title="Revoke the invitation?"
             deed="Revoke the invitation"
             act={act('DELETE', 'The invitation is revoked. Its link no longer works.')}
           >

@@ -1,7 +1,8 @@
 import type { ProjectMembership } from '@medplum/fhirtypes';
 import { useState } from 'react';
 import type { ProfileType } from '../../../shared/base/resource.ts';
-import type { InvitationState } from '../../../shared/identity/invitations/states.ts';
+import { recordOf } from '../../../shared/base/values.ts';
+import { queryOf } from '../api/fhir.ts';
 import { messageOf, useAction, useApi } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
 import { emergencyOf } from '../emergency/emergency.ts';
@@ -20,50 +21,35 @@ import {
 import { SearchField, Select } from '../ui/fields.tsx';
 import { type Column, PagedTable } from '../ui/lists.tsx';
 import { ConfirmedButton, Page } from '../ui/page.tsx';
-import { columnsOf, lastSignInOf, standingOf } from './invitation.ts';
+import { columnsOf, lastSignInOf, openStates, standingOf } from './invitation.ts';
 
-const stateLabels: Record<InvitationState, string> = {
-  accepted: 'Joined',
-  pending: 'Invited',
-  expired: 'Invitation expired',
-  revoked: 'Invitation revoked',
-};
-
-const peopleLabels: Record<ProfileType, string> = {
+const people: Record<ProfileType, string> = {
   Practitioner: 'Practitioners',
   Patient: 'Patients',
   RelatedPerson: 'Related persons',
 };
-const people = Object.keys(peopleLabels).join();
-const kinds = [
-  { value: people, label: 'People' },
-  ...Object.entries(peopleLabels).map(([value, label]) => ({ value, label })),
-  { value: 'Bot', label: 'Bots' },
-  { value: 'ClientApplication', label: 'API keys' },
-];
-const states = [
-  { value: '', label: 'Any' },
-  ...Object.entries(stateLabels).map(([value, label]) => ({ value, label })),
-];
-const roles = [
-  { value: '', label: 'Any' },
-  { value: 'true', label: 'Administrators' },
-];
+const everybody = Object.keys(people).join();
+const kinds: Record<string, string> = {
+  [everybody]: 'People',
+  ...people,
+  Bot: 'Bots',
+  ClientApplication: 'API keys',
+};
+const states: Record<string, string> = { '': 'Any', accepted: 'Joined', ...openStates };
+const roles: Record<string, string> = { '': 'Any', true: 'Administrators' };
 const orders = ['name', 'address', 'kind', 'policy', 'role', 'state'];
-const sorts = orders.flatMap((by) => [{ value: by }, { value: `-${by}` }]);
-const filters = { kind: people, state: '', role: '', sort: 'name', text: '', policy: '' };
+const sorts = recordOf([...orders, ...orders.map((by) => `-${by}`)], String);
+const filters = { kind: everybody, state: '', role: '', sort: 'name', text: '', policy: '' };
 
 /** Everybody in the Project: searched, sorted and chosen from; all of it stands in the address. */
 export function MembersPage() {
   const offered = { kind: kinds, state: states, role: roles, sort: sorts };
   const { values, change, field } = useAddress(filters, offered);
   const { kind, state, role, sort, text, policy } = values;
-  const query = new URLSearchParams({ 'profile-type': kind, _sort: sort, _count: '50', _total: 'accurate' });
-  if (text) query.set('text', text);
-  if (state) query.set('state', state);
-  if (role) query.set('admin', role);
-  if (policy) query.set('access-policy', policy);
-  const isNarrowed = Boolean(text || state || role || policy);
+  const narrowing = { text, state, admin: role, 'access-policy': policy };
+  const sorted = { 'profile-type': kind, _sort: sort, _count: '50', _total: 'accurate' };
+  const query = queryOf({ ...sorted, ...narrowing });
+  const isNarrowed = Object.values(narrowing).some(Boolean);
   return (
     <Page title="Members" actions={<ButtonLink label="Invite somebody" href="/invite" />}>
       <search className="filters">

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { pickedResource } from '../api/fhir.ts';
 import { useApi, useLoad } from '../api/use-api.ts';
 import { emergencyPolicyOf } from '../emergency/emergency.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Sentences } from '../ui/basics.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { FormCard, useForm } from '../ui/form.tsx';
@@ -50,33 +50,30 @@ export function RightsForm({ member }: { member: MemberWithPolicies }) {
   return (
     <>
       <FormCard
-        label="What they may do"
-        hasHeading
+        title="What they may do"
         className="card"
         action={form}
         submit="Save"
         saved="Saved. It applies from their next request."
         onSubmit={() => (losesOwn ? setAsking(true) : void form.run())}
       >
-        <PolicyPicker
-          help="Limits what they can see and do. Leave it empty for the default rights shown below."
-          {...form.field('accessPolicy')}
-        />
+        <PolicyPicker {...form.field('accessPolicy')}>
+          Limits what they can see and do. Leave it empty for the default rights shown below.
+        </PolicyPicker>
         {isPractitioner && (
           <>
-            <PolicyPicker
-              label="In an emergency also"
-              help="What they may see and do beside that for a limited time, when they say why. You are told by e-mail."
-              {...form.field('emergencyPolicy')}
-            />
-            <Switch {...form.toggle('admin')} help="May invite, change and remove others.">
-              Administrator
+            <PolicyPicker label="In an emergency also" {...form.field('emergencyPolicy')}>
+              What they may see and do beside that for a limited time, when they say why. You are told by
+              e-mail.
+            </PolicyPicker>
+            <Switch label="Administrator" {...form.toggle('admin')}>
+              May invite, change and remove others.
             </Switch>
           </>
         )}
         {hasJoined && (
-          <Switch {...form.toggle('active')} help="Turn it off to lock them out at once.">
-            Active
+          <Switch label="Active" {...form.toggle('active')}>
+            Turn it off to lock them out at once.
           </Switch>
         )}
         <RightsSummary

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useApi, useGet, useLoad } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
 import { removeDraft } from '../drafts/drafts.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { ButtonLink, Loading } from '../ui/basics.tsx';
 import { Select } from '../ui/fields.tsx';
 import { PagedList, Row } from '../ui/lists.tsx';
@@ -32,6 +32,11 @@ export function PoliciesPage() {
   );
 }
 
+const names = Object.fromEntries(templates.map(({ value, label }) => [value, label])) as Record<
+  TemplateName,
+  string
+>;
+
 /** A new policy, from a template, which takes the place of what was written only when the person says so. */
 export function NewPolicyPage() {
   const session = useSession();
@@ -55,11 +60,12 @@ export function NewPolicyPage() {
       <div className="narrow">
         <Select
           label="Begin with"
-          {...(says ? { help: says } : {})}
           value={template}
-          options={templates}
+          options={names}
           onChange={(next) => (written.isChanged ? setWanted(next) : begin(next))}
-        />
+        >
+          {says}
+        </Select>
       </div>
       <PolicyForm
         key={template}

@@ -47,7 +47,11 @@ function PolicyFields({ policy, draft, onSaved, onWritten }: Props & { draft: Dr
   const { send } = useApi();
   const editor = useRef<MountedEditor>(undefined);
   const [version, setVersion] = useState(policy.meta?.versionId);
-  const save = useForm(begin, async (typed) => {
+  const onTyping = (next: PolicyText) => {
+    draft.keep(next);
+    onWritten?.({ ...next, isChanged: next.text !== begin.text });
+  };
+  const act = async (typed: PolicyText) => {
     const { resource: _, ...others } = policy;
     const resource = parseEntries(typed.text);
     // Nothing empty is stored: without entries it grants nothing.
@@ -59,14 +63,9 @@ function PolicyFields({ policy, draft, onSaved, onWritten }: Props & { draft: Dr
     draft.saved(typed);
     setVersion(saved.meta?.versionId);
     onSaved(saved);
-  });
-  const change = (part: Partial<PolicyText>) => {
-    const next = { ...save.values, ...part };
-    save.change(part);
-    draft.keep(next);
-    onWritten?.({ ...next, isChanged: next.text !== begin.text });
   };
-  const { name, text } = save.values;
+  const save = useForm(begin, act, { onTyping });
+  const { text } = save.values;
   return (
     <Card label="Policy">
       <Form
@@ -75,20 +74,14 @@ function PolicyFields({ policy, draft, onSaved, onWritten }: Props & { draft: Dr
         submit="Save"
         saved="Saved. It applies from each member’s next request."
       >
-        <TextField
-          label="Name"
-          name="name"
-          value={name}
-          onChange={(next) => change({ name: next })}
-          isRequired
-        />
+        <TextField label="Name" {...save.field('name')} isRequired />
         <div className="policy-bench">
           <div className="stack">
             <h2>What it grants</h2>
             <PolicyBuilder
               text={text}
               onChange={(next) => {
-                change({ text: next });
+                save.change({ text: next });
                 editor.current?.replace(next);
               }}
             />
@@ -100,7 +93,7 @@ function PolicyFields({ policy, draft, onSaved, onWritten }: Props & { draft: Dr
               language="json"
               label="Entries of the policy, as JSON"
               handle={editor}
-              onChange={(next) => change({ text: next })}
+              onChange={(next) => save.change({ text: next })}
             />
             <p className="help">
               A list of entries: resourceType, criteria, interaction, readonly, hiddenFields, readonlyFields.

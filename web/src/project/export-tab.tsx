@@ -2,7 +2,7 @@ import { type Api, useAction, useApi, useLoad, useReloading } from '../api/use-a
 import { useAddress } from '../api/use-pages.ts';
 import { ActionButton, Button, Card, counted, Failure, Moment } from '../ui/basics.tsx';
 import { downloadFile } from '../ui/download.ts';
-import { Rows } from '../ui/lists.tsx';
+import { Row, Rows } from '../ui/lists.tsx';
 
 const everything = 'fhir/R4/$export?includeAssociatedData=_history,_code,_people';
 
@@ -38,7 +38,7 @@ function OneExport({ id, onRemoved }: { id: string; onRemoved(): void }) {
   const api = useApi();
   // As often as the service says.
   const loaded = useLoad(id, (signal) => stateOf(api, id, signal));
-  const { files, at, until, waitSeconds, progress } = loaded.value ?? { progress: 'accepted' };
+  const { files, at, until, waitSeconds, progress = 'accepted' } = loaded.value ?? {};
   useReloading(loaded, waitSeconds && waitSeconds * 1000);
   const remove = useAction(async () => {
     await api.send('DELETE', pathOfExport(id));
@@ -83,16 +83,13 @@ function FileOfExport({ url, count }: ExportedFile) {
     downloadFile(name, await answer.blob());
   });
   return (
-    <>
-      <div className="row-main">
-        <span>{name}</span>
-        <span className="muted">{counted(count, 'line')}</span>
-        <Failure message={download.message} />
-      </div>
-      <div className="row-side">
-        <ActionButton label="Download" aria-label={`Download ${name}`} action={download} />
-      </div>
-    </>
+    <Row
+      title={name}
+      more={[counted(count, 'line')]}
+      side={<ActionButton label="Download" aria-label={`Download ${name}`} action={download} />}
+    >
+      <Failure message={download.message} />
+    </Row>
   );
 }
 
@@ -101,22 +98,14 @@ interface ExportedFile {
   count: number;
 }
 
-/** How far an export is; `files` once it has ended. */
-interface ExportState {
-  progress: string;
-  waitSeconds?: number;
-  files?: readonly ExportedFile[];
-  at?: string;
-  until?: string | undefined;
-}
-
 type Manifest = { transactionTime: string } & Record<'output' | 'deleted' | 'error', ExportedFile[]>;
 
 function pathOfExport(id: string): string {
   return `fhir/R4/bulkdata/export/${encodeURIComponent(id)}`;
 }
 
-async function stateOf(api: Api, id: string, signal: AbortSignal): Promise<ExportState> {
+/** How far an export is; `files` once it has ended. */
+async function stateOf(api: Api, id: string, signal: AbortSignal) {
   const answer = await api.fetch(pathOfExport(id), {}, signal);
   if (answer.status === 202) {
     const waitSeconds = Number(answer.headers.get('retry-after')) || 10;

@@ -38,11 +38,13 @@ interface Issuer {
 
 function IssuerRow({ issuer }: { issuer: Issuer }) {
   const { admin, send, change } = useApi();
-  const [result, setResult] = useState<{ works: boolean; problem?: string }>();
+  const [works, setWorks] = useState(false);
   const path = `${admin}/issuers/${issuer.id}`;
   const test = useAction(async () => {
-    setResult(undefined);
-    setResult(await send('POST', `${path}/test`));
+    setWorks(false);
+    const result = await send<{ works: boolean; problem?: string }>('POST', `${path}/test`);
+    if (!result.works) throw new Error(`It cannot be used. ${result.problem}.`);
+    setWorks(true);
   });
   const buttons = (
     <>
@@ -73,11 +75,10 @@ function IssuerRow({ issuer }: { issuer: Issuer }) {
       side={buttons}
     >
       <Failure message={test.message} />
-      {result && (
-        <Notice kind={result.works ? 'good' : 'bad'}>
-          {result.works
-            ? 'It answers, and its keys can be used. Whether the client is registered there shows when somebody signs in.'
-            : `It cannot be used. ${result.problem}.`}
+      {works && (
+        <Notice kind="good">
+          It answers, and its keys can be used. Whether the client is registered there shows when somebody
+          signs in.
         </Notice>
       )}
     </Row>
@@ -92,19 +93,13 @@ function NewIssuer() {
     add.clearFields();
   });
   return (
-    <FormCard label="Add an issuer" hasHeading action={add} submit="Add the issuer">
-      <TextField
-        label="Issuer"
-        help="The address of the identity provider (OpenID Connect), as its tokens name it: https://…"
-        {...add.field('issuer')}
-        isRequired
-      />
-      <TextField
-        label="Client id"
-        help="What Portico is called there."
-        {...add.field('clientId')}
-        isRequired
-      />
+    <FormCard title="Add an issuer" action={add} submit="Add the issuer">
+      <TextField label="Issuer" {...add.field('issuer')} isRequired>
+        The address of the identity provider (OpenID Connect), as its tokens name it: https://…
+      </TextField>
+      <TextField label="Client id" {...add.field('clientId')} isRequired>
+        What Portico is called there.
+      </TextField>
       <PasswordField label="Client secret" {...add.field('clientSecret')} autoComplete="off" />
     </FormCard>
   );

@@ -126,29 +126,23 @@ function General({ answer }: { answer: ProjectAnswer }) {
     >
       <Details of={{ 'Project id': <code>{project.id}</code> }} />
       <CopyButton text={project.id} label="Copy the project id" />
-      <TextField
-        label="Name"
-        help="What people see when they sign in and in invitations."
-        {...save.field('name')}
-        isRequired
-      />
-      <TextField
-        label="Sender of mails"
-        help="The name beside the address that mails come from. Leave it empty for the name of the project."
-        {...save.field('senderName')}
-      />
+      <TextField label="Name" {...save.field('name')} isRequired>
+        What people see when they sign in and in invitations.
+      </TextField>
+      <TextField label="Sender of mails" {...save.field('senderName')}>
+        The name beside the address that mails come from. Leave it empty for the name of the project.
+      </TextField>
       <TextField
         label="Sign people out after minutes without use"
-        help="From 10 to 1440. Leave it empty for never. It does not hold for apps that may go on without their person (offline_access)."
         {...save.field('idleMinutes')}
         inputMode="numeric"
-      />
-      <TextField
-        label="Minutes of emergency access"
-        help="How long it lasts for members who have a policy for emergencies. From 0, for nobody, to 480."
-        {...save.field('emergencyMinutes')}
-        inputMode="numeric"
-      />
+      >
+        From 10 to 1440. Leave it empty for never. It does not hold for apps that may go on without their
+        person (offline_access).
+      </TextField>
+      <TextField label="Minutes of emergency access" {...save.field('emergencyMinutes')} inputMode="numeric">
+        How long it lasts for members who have a policy for emergencies. From 0, for nobody, to 480.
+      </TextField>
     </FormCard>
   );
 }
@@ -183,20 +177,12 @@ function HostsForm({ hosts }: { hosts: FetchHosts }) {
         Where Bots and webhooks of this project may send requests. Addresses inside the network are refused,
         whatever stands here.
       </p>
-      <TextField
-        label="Allowed hosts"
-        rows={4}
-        spellCheck="false"
-        help="One a line, such as api.example.org, or *.example.org for all below it. Empty: every public host."
-        {...save.field('allow')}
-      />
-      <TextField
-        label="Refused hosts"
-        rows={3}
-        spellCheck="false"
-        help="Refused even where they are allowed above."
-        {...save.field('deny')}
-      />
+      <TextField label="Allowed hosts" rows={4} spellCheck="false" {...save.field('allow')}>
+        One a line, such as api.example.org, or *.example.org for all below it. Empty: every public host.
+      </TextField>
+      <TextField label="Refused hosts" rows={3} spellCheck="false" {...save.field('deny')}>
+        Refused even where they are allowed above.
+      </TextField>
     </FormCard>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { useApi, useGet } from '../api/use-api.ts';
 import { useSearch } from '../api/use-pages.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Card, Link, Loading, Moment, Output } from '../ui/basics.tsx';
 import { DiffView } from '../ui/diff-view.tsx';
 import { PagedList, PagedRows, Row } from '../ui/lists.tsx';

@@ -1,5 +1,5 @@
 import type { HumanName, Resource } from '@medplum/fhirtypes';
-import { fieldsOf } from '../../../shared/base/values.ts';
+import { fieldsOf, recordOf } from '../../../shared/base/values.ts';
 
 const subject = { subject: 'Subject' };
 const patient = { patient: 'Patient' };
@@ -31,12 +31,11 @@ const columns: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Task: { description: 'Description', for: 'For', owner: 'Owner', ...status },
 };
 
-/** A type as it is chosen. */
-export function asOption(type: string) {
-  return { value: type, label: type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ') };
-}
+/** Types in words. */
+export const typeWords = (types: readonly string[]) =>
+  recordOf(types, (type) => type.replace(/(?<=[a-z])(?=[A-Z])/g, ' '));
 
-export const recordTypes = Object.keys(columns).map(asOption);
+export const recordTypes = typeWords(Object.keys(columns));
 
 /** The columns of a table of records of that type: element and title. */
 export function columnsOf(type: string): readonly (readonly [element: string, title: string])[] {

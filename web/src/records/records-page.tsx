@@ -1,16 +1,15 @@
 import type { Resource } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import type { SearchParameter } from '../../../shared/store/index/registry.ts';
-import { useAction, useLoad } from '../api/use-api.ts';
+import { isKeyOf } from '../../../shared/base/values.ts';
+import { useLoad } from '../api/use-api.ts';
 import { useAddress, useSearch } from '../api/use-pages.ts';
-import type { Session } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Button, counted, Moment } from '../ui/basics.tsx';
 import { Select, TextField } from '../ui/fields.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, useForm } from '../ui/form.tsx';
 import { PagedTable } from '../ui/lists.tsx';
 import { Page } from '../ui/page.tsx';
-import { asOption, columnsOf, elementOf, formatValue, nameOf, recordTypes } from './record-text.ts';
+import { columnsOf, elementOf, formatValue, nameOf, recordTypes, typeWords } from './record-text.ts';
 import { Value } from './value.tsx';
 
 const firstType = { type: '' };
@@ -18,11 +17,11 @@ const firstType = { type: '' };
 /** The records that the person who is signed in may see, type by type: what their policy allows and no more. */
 export function RecordsPage() {
   const registry = useRegistry();
-  const options = registry ? typeOptions(registry.types) : recordTypes;
+  const options = { ...recordTypes, ...typeWords(registry?.resourceTypes() ?? []) };
   const { values, change } = useAddress(firstType);
   const chosen = values.type;
   // Any other is not known before the registry is.
-  const isKnown = options.some(({ value }) => value === chosen);
+  const isKnown = isKeyOf(options, chosen);
   const type = isKnown ? chosen : 'Patient';
   return (
     <Page title="Records">
@@ -56,47 +55,41 @@ interface Props {
 const first = ['name', 'code', 'title', 'subject', 'patient', 'identifier', '_id'];
 
 function SearchForm({ type, registry, conditions, onChange }: Props) {
-  const parameters = registry.parametersOf(type);
-  const [code, setCode] = useState(
-    () => first.find((one) => parameters.some((parameter) => parameter.code === one)) ?? '_id',
-  );
-  const [value, setValue] = useState('');
-  const chosen = parameters.find((parameter) => parameter.code === code);
-  const add = useAction(async () => {
+  const parameters = [...registry.parametersOf(type).values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+  const begin = first.find((one) => parameters.some(({ code }) => code === one)) ?? '_id';
+  const add = useForm({ code: begin, value: '' }, async ({ code, value }) => {
     if (!value.trim()) return;
     onChange([...conditions, { code, value: value.trim() }]);
-    setValue('');
+    add.change({ value: '' });
   });
+  const chosen = parameters.find(({ code }) => code === add.values.code);
   return (
     <search className="stack">
       <Form label="Search" action={add}>
         <div className="search-row">
           <Select
             label="Search by"
-            value={code}
-            options={parameters.map((one) => ({ value: one.code, label: `${one.code} (${one.type})` }))}
-            onChange={setCode}
+            options={Object.fromEntries(
+              parameters.map(({ code, type: kind }) => [code, `${code} (${kind})`]),
+            )}
+            {...add.field('code')}
           />
-          <TextField
-            label="Value"
-            help={examples[chosen?.type ?? '']}
-            spellCheck="false"
-            value={value}
-            onChange={setValue}
-          />
+          <TextField label="Value" spellCheck="false" {...add.field('value')}>
+            {examples[chosen?.type ?? '']}
+          </TextField>
           <Button type="submit">Search</Button>
         </div>
       </Form>
       {conditions.length > 0 && (
         <ul className="chips" aria-label="Conditions">
-          {conditions.map(({ code: name, value: text }, at) => (
+          {conditions.map(({ code, value }, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two may be the same, and none is changed in place
-            <li key={`${at} ${name} ${text}`}>
+            <li key={`${at} ${code} ${value}`}>
               <Button
-                aria-label={`Remove the condition ${name} ${text}`}
-                onPress={() => onChange(conditions.filter((_, other) => other !== at))}
+                aria-label={`Remove the condition ${code} ${value}`}
+                onPress={() => onChange(conditions.toSpliced(at, 1))}
               >
-                {name}: {text} <span aria-hidden="true">×</span>
+                {code}: {value} <span aria-hidden="true">×</span>
               </Button>
             </li>
           ))}
@@ -153,32 +146,17 @@ function summaryOf(resource: Resource): string {
     .join(' · ');
 }
 
-interface Registry {
-  types: readonly string[];
-  parametersOf(type: string): readonly Pick<SearchParameter, 'code' | 'type'>[];
-}
+type Registry = typeof import('../../../shared/store/index/registry.ts');
 
 let known: Registry | undefined;
 
 /** Loaded when the first page asks for it; undefined until then: records are listed without being searched. */
 function useRegistry(): Registry | undefined {
-  return useLoad('registry', readRegistry, known).value;
-}
-
-async function readRegistry(): Promise<Registry> {
-  const { parametersOf, resourceTypes } = await import('../../../shared/store/index/registry.ts');
-  known ??= {
-    types: resourceTypes(),
-    parametersOf: (type) => [...parametersOf(type).values()].sort((a, b) => (a.code < b.code ? -1 : 1)),
+  const load = async () => {
+    known = await import('../../../shared/store/index/registry.ts');
+    return known;
   };
-  return known;
-}
-
-function typeOptions(all: readonly string[]) {
-  return [
-    ...recordTypes,
-    ...all.map(asOption).filter((one) => !recordTypes.some(({ value }) => value === one.value)),
-  ];
+  return useLoad('registry', load, known).value;
 }
 
 /** One condition of a search: a parameter, with its modifier if it has one, and what is looked for. */
@@ -187,16 +165,13 @@ interface Condition {
   value: string;
 }
 
-/** What was looked for, by type: in memory and of this session only, since names must not stand in addresses. */
-const keptBy = new WeakMap<Session, Map<string, readonly Condition[]>>();
-
+/** What was looked for, by type: in memory only, since names must not stand in addresses. */
 function useConditions(type: string): [readonly Condition[], (next: readonly Condition[]) => void] {
-  const session = useSession();
-  const kept = keptBy.get(session) ?? new Map<string, readonly Condition[]>();
-  keptBy.set(session, kept);
-  const [conditions, setConditions] = useState(kept.get(type) ?? []);
+  const { memory } = useSession();
+  const name = `conditions ${type}`;
+  const [conditions, setConditions] = useState((memory.get(name) ?? []) as readonly Condition[]);
   const change = (next: readonly Condition[]) => {
-    kept.set(type, next);
+    memory.set(name, next);
     setConditions(next);
   };
   return [conditions, change];

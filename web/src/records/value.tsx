@@ -2,8 +2,7 @@ import type { Resource } from '@medplum/fhirtypes';
 import { fieldsOf } from '../../../shared/base/values.ts';
 import { type Api, useApi, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
-import type { Session } from '../session/session.ts';
-import { useSession } from '../session/session-context.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Details, Link } from '../ui/basics.tsx';
 import { formatValue, nameOf } from './record-text.ts';
 
@@ -54,19 +53,18 @@ function inWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Asked for once in a session, since a list names the same few again and again. */
-const known = new WeakMap<Session, Map<string, Promise<string>>>();
-
-/** A resource's name in place of its reference; its type while it is not known, or not to be read. */
+/**
+ * A resource's name in place of its reference; its type while it is not known, or not to be read. Asked for once in a
+ * session, since a list names the same few again and again.
+ */
 export function NameOf({ reference = '' }: { reference: string | undefined }) {
   const api = useApi();
-  const session = useSession();
+  const { memory } = useSession();
   const type = profileType(reference);
   const { value: name = type } = useLoad(reference, () => {
-    const names = known.get(session) ?? new Map<string, Promise<string>>();
-    known.set(session, names);
-    const asked = names.get(reference) ?? ask(api, reference, type);
-    names.set(reference, asked);
+    const known = `name ${reference}`;
+    const asked = (memory.get(known) as Promise<string> | undefined) ?? ask(api, reference, type);
+    memory.set(known, asked);
     return asked;
   });
   return <span title={reference || undefined}>{name}</span>;

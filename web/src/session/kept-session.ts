@@ -1,3 +1,5 @@
+import { base64url } from '../../../client/src/sign-in.ts';
+
 /** What the tabs of this browser share of a session. */
 export interface KeptSession {
   /** Made when somebody signs in: another one is another session. */
@@ -30,7 +32,7 @@ export const keptSession = {
   },
   /** A new session, which takes the place of the one before. */
   async begin({ id, refreshToken }: KeptSession): Promise<void> {
-    const key = textOf(crypto.getRandomValues(new Uint8Array(32)));
+    const key = base64url(crypto.getRandomValues(new Uint8Array(32)));
     await forgetKept();
     await writeKept(id, await sealText(await sealingKey(key), `${name} ${id}`, refreshToken));
     setCookie(`${id}.${key}${cookieRules}`);
@@ -63,14 +65,12 @@ export interface SessionNews {
   by?: EndedBy | undefined;
 }
 
-/** Tells when another tab has signed in or out. @returns stops it */
-export function onKeptSession(changed: (told: SessionNews) => unknown): () => void {
-  const heard = async ({ data }: MessageEvent<SessionNews>) => {
+/** Tells when another tab has signed in or out. */
+export function onKeptSession(changed: (told: SessionNews) => unknown): void {
+  news.addEventListener('message', async ({ data }: MessageEvent<SessionNews>) => {
     await cookieIsOf(data.id);
     changed({ ...data, id: keptSession.id() });
-  };
-  news.addEventListener('message', heard);
-  return () => news.removeEventListener('message', heard);
+  });
 }
 
 /** A cookie that another process of the browser has set is seen a moment later than its message. */
@@ -173,7 +173,7 @@ export async function sealText(key: CryptoKey, belonging: string, text: string):
   const all = new Uint8Array(ivBytes + sealed.length);
   all.set(iv);
   all.set(sealed, ivBytes);
-  return textOf(all);
+  return base64url(all);
 }
 
 /** Undefined for what was not sealed under this key, or for something else. */
@@ -186,12 +186,6 @@ export async function openText(key: CryptoKey, belonging: string, sealed: string
   } catch {
     return undefined;
   }
-}
-
-function textOf(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAction } from '../api/use-api.ts';
 import type { IdleWatch } from '../idle/idle-watch.ts';
 import { TokenField } from '../sign-in/next-step.tsx';
@@ -6,15 +6,16 @@ import { ActionButton, Button, Failure } from '../ui/basics.tsx';
 import { PasswordField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
 import { Dialog } from '../ui/page.tsx';
+import { useObserved } from './observable.ts';
 import { hasEnded, isExternal, type Session } from './session.ts';
-import { endedNotice, useSession, useSessionState } from './session-context.tsx';
+import { endedNotice, endIdleSession, endSession, useSession } from './session-state.ts';
 
 /** Whenever something needs a recent sign-in: asks for it, and what was begun goes on. */
 export function SignInAgainDialog({ session }: { session: Session }) {
   const { again } = session;
-  const isAsked = useSyncExternalStore(again.subscribe, again.isAsked);
+  const waiting = useObserved(again.waiting);
   return (
-    <Dialog isOpen={isAsked} title="Is it still you?" onClose={again.giveUp}>
+    <Dialog isOpen={waiting.length > 0} title="Is it still you?" onClose={again.giveUp}>
       {isExternal(session) ? <AtIssuer session={session} /> : <ByProof session={session} />}
     </Dialog>
   );
@@ -92,26 +93,25 @@ const wakings = ['focus', 'pageshow', 'resume', 'visibilitychange'] as const;
 /** Where the Project signs people out after idle time: asks a minute before, and ends the session then. */
 export function IdleNotice() {
   const { idle } = useSession();
-  const { end, endIdle } = useSessionState();
   const [left, setLeft] = useState<number>();
   const isAsking = useRef(false);
   const stay = () => {
     idle.note();
     isAsking.current = false;
     setLeft(undefined);
-    idle.tellWhenDue('at once').catch((error: unknown) => hasEnded(error) && end(endedNotice));
+    idle.tellWhenDue('at once').catch((error: unknown) => hasEnded(error) && endSession(endedNotice));
   };
   useEffect(() => {
     const gone = new AbortController();
     const look = async () => {
       const isIdle = await isOver(idle);
       if (gone.signal.aborted) return;
-      if (isIdle) return endIdle();
+      if (isIdle) return endIdleSession();
       const { is, leftMs } = idle.state();
       isAsking.current = is === 'ending';
       setLeft(is === 'ending' ? Math.ceil(leftMs / 1000) : undefined);
       await idle.tellWhenDue().catch((error: unknown) => {
-        if (hasEnded(error) && !gone.signal.aborted) end(endedNotice);
+        if (hasEnded(error) && !gone.signal.aborted) endSession(endedNotice);
       });
     };
     const note = (event: Event) => {
@@ -127,7 +127,7 @@ export function IdleNotice() {
       clearInterval(timer);
       gone.abort();
     };
-  }, [idle, end, endIdle]);
+  }, [idle]);
   return (
     <Dialog
       isOpen={left !== undefined}

@@ -64,7 +64,9 @@ async function openSession(id: string, first?: Tokens) {
   });
   const answer = await portico.fetch('auth/me');
   const me = (await answer.json()) as Me;
-  return { id, portico, me, emergency, again, idle, endForIdleness: auth.endForIdleness };
+  /** What pages remember of what they have shown, as long as the session lasts. */
+  const memory = new Map<string, unknown>();
+  return { id, portico, me, emergency, again, idle, memory, endForIdleness: auth.endForIdleness };
 }
 
 /** Whether an issuer has vouched for the person, so that nobody here knows a password of theirs. */

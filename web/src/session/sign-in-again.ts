@@ -1,4 +1,5 @@
 import { OperationOutcomeError, type Portico } from '../../../client/src/index.ts';
+import { observable } from './observable.ts';
 
 /** Of a state that comes back from an issuer, to the window that is there for nothing else. */
 const prefix = 'again.';
@@ -11,42 +12,24 @@ interface IssuerAnswer {
 
 /** Asks a person to show again who they are, where the service wants a recent sign-in, and goes on with what they began. */
 export function signInAgain() {
-  const listeners = new Set<() => void>();
-  let asked: { answer: Promise<boolean>; end(isShown: boolean): void } | undefined;
+  /** The requests that wait for the answer to one question. */
+  const waiting = observable<readonly ((isShown: boolean) => void)[]>([]);
   let api: Portico | undefined;
-  const tell = () => {
-    for (const listener of listeners) listener();
-  };
-  /** One question for all requests that wait. */
-  const ask = (): Promise<boolean> => {
-    if (asked) return asked.answer;
-    let end: (isShown: boolean) => void = () => undefined;
-    const answer = new Promise<boolean>((resolve) => {
-      end = (isShown) => {
-        asked = undefined;
-        resolve(isShown);
-        tell();
-      };
-    });
-    asked = { answer, end };
-    tell();
-    return answer;
+  const ask = () => new Promise<boolean>((resolve) => waiting.set([...waiting.get(), resolve]));
+  const end = (isShown: boolean) => {
+    for (const resolve of waiting.get()) resolve(isShown);
+    waiting.set([]);
   };
   const post = async (path: string, body: object, credentials?: 'same-origin') => {
     const request = { method: 'POST', body, contentType: 'application/json' };
     return (await api?.fetch(path, { ...request, ...(credentials ? { credentials } : {}) }))?.json();
   };
   return {
-    isAsked: () => asked !== undefined,
-    /** @returns ends it */
-    subscribe(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    waiting,
     /** @throws what the service refused */
     async show(proof: { password: string } | { token: string }) {
       await post('auth/reauthenticate', proof);
-      asked?.end(true);
+      end(true);
     },
     /** The same at the issuer that they sign in with, in a window of its own. @throws what the service refused */
     async showAtIssuer() {
@@ -54,24 +37,30 @@ export function signInAgain() {
       const window = open('', '_blank');
       if (!window) throw new Error('The window of the sign-in was not opened: allow this page to open it.');
       const state = `${prefix}${crypto.randomUUID()}`;
-      const back = answerOf(state);
+      const channel = new BroadcastChannel(news);
+      // What the window says when it is back: why it was refused, or undefined.
+      const said = new Promise<string | undefined>((resolve) => {
+        channel.addEventListener('message', ({ data }: MessageEvent<IssuerAnswer>) => {
+          if (data.state === state) resolve(data.refusal);
+        });
+      });
       try {
         const body = { redirectUri: `${location.origin}/app/external`, state };
         // Its cookie binds the way there and back to this browser.
         const answer = await post('auth/external/reauthenticate', body, 'same-origin');
         window.location.href = answer.location;
-        const refusal = await back.answer;
+        const refusal = await said;
         if (refusal !== undefined) throw new Error(refusal);
-        asked?.end(true);
+        end(true);
       } catch (error) {
         window.close();
         throw error;
       } finally {
-        back.stop();
+        channel.close();
       }
     },
     /** They do not want to: what they began is refused. */
-    giveUp: () => asked?.end(false),
+    giveUp: () => end(false),
     /** The same API; a request that is refused for an old sign-in waits for another, and is made once more. */
     heeding(portico: Portico): Portico {
       api = portico;
@@ -81,29 +70,17 @@ export function signInAgain() {
           try {
             return await portico.fetch(path, request, options);
           } catch (error) {
-            if (!isTooLongAgo(error) || !(await ask())) throw error;
+            // RFC 9470: who calls has signed in too long ago for what they ask.
+            const isTooLongAgo =
+              error instanceof OperationOutcomeError &&
+              error.outcome.id === 'insufficient-user-authentication';
+            if (!isTooLongAgo || !(await ask())) throw error;
             return portico.fetch(path, request, options);
           }
         },
       };
     },
   };
-}
-
-/** RFC 9470: who calls has signed in too long ago for what they ask. */
-function isTooLongAgo(error: unknown): boolean {
-  return error instanceof OperationOutcomeError && error.outcome.id === 'insufficient-user-authentication';
-}
-
-/** What the window of a sign-in says when it is back: why it was refused, or undefined. */
-function answerOf(state: string): { answer: Promise<string | undefined>; stop(): void } {
-  const channel = new BroadcastChannel(news);
-  const answer = new Promise<string | undefined>((resolve) => {
-    channel.addEventListener('message', ({ data }: MessageEvent<IssuerAnswer>) => {
-      if (data.state === state) resolve(data.refusal);
-    });
-  });
-  return { answer, stop: () => channel.close() };
 }
 
 /** In the window of such a sign-in, when the issuer has led back to the app: tells the page that asked. @returns whether it is one */

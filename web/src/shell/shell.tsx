@@ -6,7 +6,7 @@ import { countDrafts, hasKept } from '../drafts/drafts.ts';
 import { useReloadWarning } from '../drafts/use-draft.tsx';
 import { EmergencyBar, TakeEmergency, useEmergency } from '../emergency/emergency-access.tsx';
 import { baseUrl } from '../session/session.ts';
-import { useSession, useSessionState } from '../session/session-context.tsx';
+import { signOut, useSession } from '../session/session-state.ts';
 import { useSignInSteps } from '../sign-in/next-step.tsx';
 import { ActionButton, Button, Failure, Link } from '../ui/basics.tsx';
 import { Confirm, Dialog, Mark } from '../ui/page.tsx';
@@ -17,9 +17,12 @@ export function Shell({ children }: { children: ReactNode }) {
   useReloadWarning();
   const emergency = useEmergency();
   // What the stage has; nothing until it is known.
-  const { value: stage } = useLoad('stage', readStage);
+  const { value: stage } = useLoad<{ hasMailbox: boolean }>('stage', async (signal) =>
+    (await fetch('/app/stage.json', { signal })).json(),
+  );
   const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
+  const groups = groupsFor(me.membership.admin === true, stage?.hasMailbox === true);
   return (
     <div className="shell">
       <a className="skip" href="#page">
@@ -43,11 +46,11 @@ export function Shell({ children }: { children: ReactNode }) {
           </Button>
         </header>
         <nav id="navigation" className="shell-nav" aria-label="Pages" data-open={isOpen || undefined}>
-          {groupsFor(me.membership.admin === true, stage?.hasMailbox === true).map((group) => (
-            <div className="shell-group" key={group.title}>
-              <h2 id={`pages-${group.title}`}>{group.title}</h2>
-              <ul aria-labelledby={`pages-${group.title}`}>
-                {group.pages.map(({ href, label, outline }) => (
+          {Object.entries(groups).map(([title, pages]) => (
+            <div className="shell-group" key={title}>
+              <h2 id={`pages-${title}`}>{title}</h2>
+              <ul aria-labelledby={`pages-${title}`}>
+                {Object.entries(pages).map(([href, label]) => (
                   <li key={href}>
                     <Link
                       href={href}
@@ -56,7 +59,7 @@ export function Shell({ children }: { children: ReactNode }) {
                       onPress={() => setOpen(false)}
                     >
                       <svg className="icon" viewBox="0 0 24 24" width="18" height="18" aria-hidden="true">
-                        <path d={outline} />
+                        <path d={outlines[href]} />
                       </svg>
                       {label}
                     </Link>
@@ -106,7 +109,6 @@ function ProjectSwitcher() {
 
 function SignOut() {
   const session = useSession();
-  const { signOut } = useSessionState();
   const [isAsking, setAsking] = useState(false);
   return (
     <>
@@ -130,60 +132,33 @@ function SignOut() {
   );
 }
 
-async function readStage(signal: AbortSignal): Promise<{ hasMailbox: boolean }> {
-  return (await fetch('/app/stage.json', { signal })).json();
-}
-
-const pages = {
-  overview: { href: '/overview', label: 'Overview', outline: 'M3 11l9-8 9 8M6 9v12h12V9M10 21v-6h4v6' },
-  members: {
-    href: '/members',
-    label: 'Members',
-    outline:
-      'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 6',
-  },
-  invite: {
-    href: '/invite',
-    label: 'Invite',
-    outline: 'M10 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 12-5M19 14v6M16 17h6',
-  },
-  policies: {
-    href: '/policies',
-    label: 'Access policies',
-    outline: 'M12 3l8 3v5c0 5-3.5 8.5-8 10-4.5-1.5-8-5-8-10V6l8-3Z',
-  },
-  bots: { href: '/bots', label: 'Bots', outline: 'M5 9h14v10H5V9Zm7-5v5M9 13v2M15 13v2M2 13v3M22 13v3' },
-  clients: {
-    href: '/clients',
-    label: 'API keys',
-    outline: 'M8 19a5 5 0 1 0 0-10 5 5 0 0 0 0 10Zm3.5-8.5L21 3M16 7l3 3',
-  },
-  records: { href: '/records', label: 'Records', outline: 'M6 3h9l4 4v14H6V3Zm3 8h7M9 15h7' },
-  audit: { href: '/audit', label: 'Audit log', outline: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0-14v5l3 3' },
-  reference: {
-    href: '/reference',
-    label: 'API reference',
-    outline: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5V4Zm14 0h-4a2 2 0 0 0-2 2v14a2 2 0 0 1 2-2h4V4Z',
-  },
-  settings: { href: '/project', label: 'Settings', outline: 'M4 7h9m4 0h3M4 17h3m4 0h9M15 5v4M9 15v4' },
-  account: {
-    href: '/account',
-    label: 'Your account',
-    outline: 'M12 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9Zm-8 9a8 8 0 0 1 16 0',
-  },
-  mailbox: { href: '/mail', label: 'Mailbox', outline: 'M3 6h18v13H3V6Zm0 1 9 7 9-7' },
+/** The lines of each page's sign. */
+const outlines: Readonly<Record<string, string>> = {
+  '/overview': 'M3 11l9-8 9 8M6 9v12h12V9M10 21v-6h4v6',
+  '/members':
+    'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 6',
+  '/invite': 'M10 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 9a7 7 0 0 1 12-5M19 14v6M16 17h6',
+  '/policies': 'M12 3l8 3v5c0 5-3.5 8.5-8 10-4.5-1.5-8-5-8-10V6l8-3Z',
+  '/bots': 'M5 9h14v10H5V9Zm7-5v5M9 13v2M15 13v2M2 13v3M22 13v3',
+  '/clients': 'M8 19a5 5 0 1 0 0-10 5 5 0 0 0 0 10Zm3.5-8.5L21 3M16 7l3 3',
+  '/records': 'M6 3h9l4 4v14H6V3Zm3 8h7M9 15h7',
+  '/audit': 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0-14v5l3 3',
+  '/reference': 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5V4Zm14 0h-4a2 2 0 0 0-2 2v14a2 2 0 0 1 2-2h4V4Z',
+  '/project': 'M4 7h9m4 0h3M4 17h3m4 0h9M15 5v4M9 15v4',
+  '/account': 'M12 12a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9Zm-8 9a8 8 0 0 1 16 0',
+  '/mail': 'M3 6h18v13H3V6Zm0 1 9 7 9-7',
 };
 
 /** The pages that a person is offered, in groups. What they may do is decided by the service alone. */
-function groupsFor(isAdministrator: boolean, hasMailbox: boolean) {
-  const { overview, members, invite, policies, bots, clients, records, audit, settings } = pages;
-  const own = [pages.account, pages.reference, ...(hasMailbox ? [pages.mailbox] : [])];
-  if (!isAdministrator) return [{ title: 'Project', pages: [records, ...own] }];
-  return [
-    { title: 'Start', pages: [overview] },
-    { title: 'People', pages: [members, invite, policies] },
-    { title: 'Automation', pages: [bots, clients] },
-    { title: 'Data', pages: [records, audit] },
-    { title: 'Project', pages: [settings, ...own] },
-  ];
+function groupsFor(isAdministrator: boolean, hasMailbox: boolean): Record<string, Record<string, string>> {
+  const mailbox = hasMailbox ? { '/mail': 'Mailbox' } : {};
+  const own = { '/account': 'Your account', '/reference': 'API reference', ...mailbox };
+  if (!isAdministrator) return { Project: { '/records': 'Records', ...own } };
+  return {
+    Start: { '/overview': 'Overview' },
+    People: { '/members': 'Members', '/invite': 'Invite', '/policies': 'Access policies' },
+    Automation: { '/bots': 'Bots', '/clients': 'API keys' },
+    Data: { '/records': 'Records', '/audit': 'Audit log' },
+    Project: { '/project': 'Settings', ...own },
+  };
 }

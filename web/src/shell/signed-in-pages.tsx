@@ -16,8 +16,7 @@ import { ProjectPage } from '../project/project-page.tsx';
 import { RecordPage } from '../records/record-page.tsx';
 import { RecordsPage } from '../records/records-page.tsx';
 import { ReferencePage } from '../reference/reference-page.tsx';
-import { useSession } from '../session/session-context.tsx';
-import { Link } from '../ui/basics.tsx';
+import { useSession } from '../session/session-state.ts';
 import { Page } from '../ui/page.tsx';
 
 export function SignedInPages() {
@@ -63,11 +62,8 @@ export function SignedInPages() {
 
 function NothingHere() {
   return (
-    <Page title="Nothing here">
+    <Page title="Nothing here" back={{ label: 'Go to the records', href: '/records' }}>
       <p>There is no such page, or it is for administrators only.</p>
-      <p>
-        <Link href="/records">Go to the records</Link>
-      </p>
     </Page>
   );
 }

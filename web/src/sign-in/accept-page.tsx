@@ -1,21 +1,19 @@
 import { useState } from 'react';
-import { OperationOutcomeError, signIn } from '../../../client/src/index.ts';
+import { signIn } from '../../../client/src/index.ts';
 import { postJson } from '../../../client/src/sign-in.ts';
-import { useAction, useLoad } from '../api/use-api.ts';
+import { nothingFor, useAction, useLoad } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
 import { baseUrl } from '../session/session.ts';
 import { ActionButton, Details, Failure, Link, Loading, Moment } from '../ui/basics.tsx';
 import { PasswordField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Door } from '../ui/page.tsx';
-import { type MailedLink, setPassword, WithLink } from './link-pages.tsx';
-import { stepTitles, useSignInSteps } from './next-step.tsx';
+import { Door } from './door.tsx';
+import { type MailedLink, setPassword, withLink } from './link-pages.tsx';
+import { type Proceed, stepTitles, useSignInSteps } from './next-step.tsx';
 import { acceptAtIssuer, signInTarget } from './sign-in-target.ts';
 
 /** Where an invitation's link leads. Opening it accepts nothing; the button does, and signs the person in. */
-export const AcceptPage = () => (
-  <WithLink mail="the invitation e-mail">{(link) => <Accept link={link} />}</WithLink>
-);
+export const AcceptPage = withLink(Accept, 'the invitation e-mail');
 
 function Accept({ link }: { link: MailedLink }) {
   const { step, next, failure, proceed } = useSignInSteps();
@@ -52,7 +50,7 @@ function DeadLink() {
 interface Props {
   link: MailedLink;
   invitation: InvitationOfLink;
-  proceed: ReturnType<typeof useSignInSteps>['proceed'];
+  proceed: Proceed;
 }
 
 function AcceptForm({ link, invitation, proceed }: Props) {
@@ -85,7 +83,7 @@ function WithPassword({ link, invitation: { email = '', project, method }, proce
     if (!isAccepted) await setPassword({ ...link, password });
     setAccepted(true);
     const projectId = project.reference.replace(/^Project\//, '');
-    const { request, finish } = await signInTarget(new URLSearchParams());
+    const { request, finish } = await signInTarget();
     await proceed(await signIn({ ...request, projectId, email, password }), finish);
   });
   return (
@@ -124,10 +122,6 @@ interface InvitationOfLink {
 
 /** What a link invites to; `dead` when it leads nowhere any more. */
 async function invitationOf(link: MailedLink): Promise<InvitationOfLink | 'dead'> {
-  try {
-    return (await postJson(baseUrl, 'auth/invitation', link)) as InvitationOfLink;
-  } catch (error) {
-    if (error instanceof OperationOutcomeError && error.status === 400) return 'dead';
-    throw error;
-  }
+  const found = await postJson(baseUrl, 'auth/invitation', link).catch(nothingFor(400));
+  return found === undefined ? 'dead' : (found as InvitationOfLink);
 }

@@ -2,11 +2,11 @@ import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { postJson } from '../../../client/src/sign-in.ts';
 import { baseUrl, type Session } from '../session/session.ts';
-import { useSessionState } from '../session/session-context.tsx';
-import { Link, Notice } from '../ui/basics.tsx';
+import { endSession, useSessionState } from '../session/session-state.ts';
+import { Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Door } from '../ui/page.tsx';
+import { Door } from './door.tsx';
 import { TokenField } from './next-step.tsx';
 
 /** Id and secret of a mailed link. They stand in the fragment, which no browser sends to a server. */
@@ -15,24 +15,21 @@ export interface MailedLink {
   secret: string;
 }
 
-interface WithLinkProps {
-  mail?: string;
-  children(link: MailedLink): ReactNode;
-}
-
-/** Where a mailed link leads. Opening it does nothing; a button uses it, once. */
-export function WithLink({ mail = 'the e-mail', children }: WithLinkProps) {
-  const [link] = useState(() => {
-    const fragment = new URLSearchParams(location.hash.slice(1));
-    const [id, secret] = [fragment.get('id'), fragment.get('secret')];
-    return id && secret ? { id, secret } : undefined;
-  });
-  if (link) return children(link);
-  return (
-    <Door title="This link is incomplete">
-      <p>Open the link in {mail} again, or copy all of it into the address bar.</p>
-    </Door>
-  );
+/** A page where a mailed link leads. Opening it does nothing; a button uses it, once. */
+export function withLink(Page: (props: { link: MailedLink }) => ReactNode, mail = 'the e-mail') {
+  return function LinkPage() {
+    const [link] = useState(() => {
+      const fragment = new URLSearchParams(location.hash.slice(1));
+      const [id, secret] = [fragment.get('id'), fragment.get('secret')];
+      return id && secret ? { id, secret } : undefined;
+    });
+    if (link) return <Page link={link} />;
+    return (
+      <Door title="This link is incomplete">
+        <p>Open the link in {mail} again, or copy all of it into the address bar.</p>
+      </Door>
+    );
+  };
 }
 
 /** Uses a mailed link, once. @throws {OperationOutcomeError} */
@@ -41,14 +38,11 @@ export async function setPassword(body: MailedLink & { password: string }): Prom
 }
 
 /** Where the link for a new password leads. */
-export const ResetPage = () => <WithLink>{(link) => <Reset link={link} />}</WithLink>;
-
-function Reset({ link }: { link: MailedLink }) {
+export const ResetPage = withLink(function Reset({ link }) {
   const [, navigate] = useLocation();
-  const { end } = useSessionState();
   const form = useForm({ password: '' }, async ({ password }) => {
     await setPassword({ ...link, password });
-    end('Your new password is set, and you are signed out everywhere. Sign in with it.');
+    endSession('Your new password is set, and you are signed out everywhere. Sign in with it.');
     navigate('/sign-in', { replace: true });
   });
   return (
@@ -58,12 +52,10 @@ function Reset({ link }: { link: MailedLink }) {
       </Form>
     </Door>
   );
-}
+});
 
 /** Where the link leads that takes an address back. */
-export const UndoPage = () => <WithLink>{(link) => <Undo link={link} />}</WithLink>;
-
-function Undo({ link }: { link: MailedLink }) {
+export const UndoPage = withLink(function Undo({ link }) {
   const [isTried, setTried] = useState(false);
   const form = useForm({ token: '' }, async ({ token }) => {
     try {
@@ -75,11 +67,8 @@ function Undo({ link }: { link: MailedLink }) {
   });
   if (form.isSaved) {
     return (
-      <Door title="Your address is yours again">
+      <Door title="Your address is yours again" link={{ label: 'Choose a new password', href: '/forgot' }}>
         <p>You are signed out everywhere, and your password is good no more.</p>
-        <p>
-          <Link href="/forgot">Choose a new password</Link>
-        </p>
       </Door>
     );
   }
@@ -96,12 +85,10 @@ function Undo({ link }: { link: MailedLink }) {
       </Form>
     </Door>
   );
-}
+});
 
 /** Where the link to a new address leads: used for the person who asked, signed in here, or by their password. */
-export const VerifyPage = () => <WithLink>{(link) => <Verify link={link} />}</WithLink>;
-
-function Verify({ link }: { link: MailedLink }) {
+export const VerifyPage = withLink(function Verify({ link }) {
   const { session } = useSessionState();
   const asker = session && isOf(link, session) ? session : undefined;
   const form = useForm({ password: '' }, ({ password }) => {
@@ -123,18 +110,15 @@ function Verify({ link }: { link: MailedLink }) {
         {!asker && (
           <>
             <p>If you did not ask for this, close the page: nothing changes.</p>
-            <PasswordField
-              label="Your password"
-              help="The password of the account whose address you are changing."
-              {...form.field('password')}
-              isRequired
-            />
+            <PasswordField label="Your password" {...form.field('password')} isRequired>
+              The password of the account whose address you are changing.
+            </PasswordField>
           </>
         )}
       </Form>
     </Door>
   );
-}
+});
 
 /** The id of such a link begins with the User who asked. */
 function isOf({ id }: MailedLink, { me }: Session): boolean {
@@ -145,7 +129,7 @@ function isOf({ id }: MailedLink, { me }: Session): boolean {
 export function ForgotPage() {
   const form = useForm({ email: '' }, ({ email }) => postJson(baseUrl, 'auth/resetpassword', { email }));
   return (
-    <Door title="Forgot your password?">
+    <Door title="Forgot your password?" link={{ label: 'Back to the sign-in', href: '/sign-in' }}>
       {form.isSaved ? (
         <Notice kind="good">
           If somebody signs in with this address, an e-mail with a link is on its way to it.
@@ -162,9 +146,6 @@ export function ForgotPage() {
           />
         </Form>
       )}
-      <p>
-        <Link href="/sign-in">Back to the sign-in</Link>
-      </p>
     </Door>
   );
 }
@@ -172,11 +153,8 @@ export function ForgotPage() {
 /** Where somebody arrives whose app has signed them out, and named no page of its own. */
 export function SignedOutPage() {
   return (
-    <Door title="You are signed out">
+    <Door title="You are signed out" link={{ label: 'Sign in again', href: '/sign-in' }}>
       <p>You can close this page.</p>
-      <p>
-        <Link href="/sign-in">Sign in again</Link>
-      </p>
     </Door>
   );
 }

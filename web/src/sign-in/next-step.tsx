@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { EnrolledStep, SignInStep, Tokens } from '../../../client/src/index.ts';
-import { messageOf, useAction } from '../api/use-api.ts';
+import { useAction } from '../api/use-api.ts';
 import { profileType } from '../members/invitation.ts';
-import { useSessionState } from '../session/session-context.tsx';
+import { startSession } from '../session/session-state.ts';
 import { Button, CopyButton, Failure } from '../ui/basics.tsx';
-import { TextField } from '../ui/fields.tsx';
+import { TextField, type TextFieldProps } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
 
 export const stepTitles: Record<SignInStep['kind'], string> = {
@@ -19,31 +19,26 @@ export const stepTitles: Record<SignInStep['kind'], string> = {
 /** What a code is good for: tokens for this app, or undefined when it has led the person elsewhere. */
 type Finish = (code: string) => Promise<Tokens | undefined>;
 
+export type Proceed = ReturnType<typeof useSignInSteps>['proceed'];
+
 /** Leads a person through what the service asks for, until they are signed in. @param page where they go then */
 export function useSignInSteps(page = '/') {
   const [, navigate] = useLocation();
-  const { begin } = useSessionState();
   const [at, setAt] = useState<{ step: SignInStep; finish: Finish }>();
-  const [failure, setFailure] = useState<string>();
-  const proceed = async (step: SignInStep, finish: Finish) => {
-    if (step.kind !== 'code') {
-      setFailure(undefined);
-      return setAt({ step, finish });
-    }
-    try {
+  const { run, message: failure } = useAction(
+    async ({ step, finish }: { step: SignInStep; finish: Finish }) => {
+      if (step.kind !== 'code') return setAt({ step, finish });
       const tokens = await finish(step.code);
       if (!tokens) return;
-      await begin(tokens);
+      await startSession(tokens);
       navigate(page, { replace: true });
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-  };
+    },
+  );
+  const proceed = (step: SignInStep, finish: Finish) => run({ step, finish });
   return {
     step: at?.step,
     next: at && <NextStep step={at.step} onStep={(step) => proceed(step, at.finish)} />,
     failure,
-    setFailure,
     proceed,
     leave: () => setAt(undefined),
   };
@@ -151,28 +146,19 @@ function EnrollForm({ step, onStep }: StepProps<'enroll-second-factor'>) {
   );
 }
 
-interface TokenFieldProps {
-  value: string;
-  onChange(value: string): void;
-  /** On a page that asks for nothing else. */
-  autoFocus?: boolean;
-  /** Where a recovery code is as good. */
-  orRecovery?: boolean;
-}
-
-/** Six digits of an authenticator app (RFC 6238). */
-export function TokenField({ value, onChange, autoFocus = false, orRecovery = false }: TokenFieldProps) {
+/** Six digits of an authenticator app (RFC 6238). @param props.orRecovery where a recovery code is as good */
+export function TokenField({
+  orRecovery = false,
+  ...props
+}: Omit<TextFieldProps, 'label'> & { orRecovery?: boolean }) {
   return (
     <TextField
       label={orRecovery ? 'Six-digit code, or a recovery code' : 'Six-digit code'}
-      name="token"
       inputMode={orRecovery ? 'text' : 'numeric'}
       autoComplete="one-time-code"
       {...(orRecovery ? { maxLength: 40 } : { pattern: '[0-9]{6}', maxLength: 6 })}
-      value={value}
-      onChange={onChange}
+      {...props}
       isRequired
-      autoFocus={autoFocus}
     />
   );
 }

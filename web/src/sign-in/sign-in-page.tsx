@@ -1,44 +1,34 @@
-import { useEffect, useRef, useState } from 'react';
 import { Redirect, useSearch } from 'wouter';
-import { type SignInStep, signIn } from '../../../client/src/index.ts';
-import { messageOf, useAction, useLoad } from '../api/use-api.ts';
+import { signIn } from '../../../client/src/index.ts';
+import { useAction, useLoad } from '../api/use-api.ts';
 import { baseUrl } from '../session/session.ts';
-import { useSessionState } from '../session/session-context.tsx';
+import { useSessionState } from '../session/session-state.ts';
 import { tellSignedInAgain } from '../session/sign-in-again.ts';
-import { ActionButton, Failure, Link, Notice } from '../ui/basics.tsx';
+import { ActionButton, Failure, Notice } from '../ui/basics.tsx';
 import { PasswordField, TextField } from '../ui/fields.tsx';
 import { Form, useForm } from '../ui/form.tsx';
-import { Door } from '../ui/page.tsx';
-import { stepTitles, useSignInSteps } from './next-step.tsx';
-import { externalAnswer, leaveForIssuer, type SignInTarget, signInTarget } from './sign-in-target.ts';
+import { Door } from './door.tsx';
+import { type Proceed, stepTitles, useSignInSteps } from './next-step.tsx';
+import { externalAnswer, leaveForIssuer, signInTarget } from './sign-in-target.ts';
 
 /** Signs a person in, step by step, to this app or to the client that sent them. */
 export function SignInPage() {
   const search = useSearch();
   const { session, notice } = useSessionState();
-  const [target, setTarget] = useState<SignInTarget>();
-  const { failure, setFailure, proceed, ...steps } = useSignInSteps(nextPage(search));
-  useEffect(() => {
-    signInTarget(new URLSearchParams(search)).then(setTarget, (error: unknown) =>
-      setFailure(messageOf(error)),
-    );
-  }, [search, setFailure]);
+  const { step, next, failure, proceed } = useSignInSteps(nextPage(search));
   const query = new URLSearchParams(search);
   const clientId = query.get('client_id');
   // Another tab has signed in: this browser has one session.
   if (session && !clientId && !query.has('issuer')) return <Redirect to={nextPage(search)} replace />;
   // What has failed begins anew.
-  if (steps.step && !failure) return <Door title={stepTitles[steps.step.kind]}>{steps.next}</Door>;
+  if (step && !failure) return <Door title={stepTitles[step.kind]}>{next}</Door>;
   return (
-    <Door title={stepTitles.code}>
+    <Door title={stepTitles.code} link={{ label: 'Forgot your password?', href: '/forgot' }}>
       {clientId && <AppWelcome clientId={clientId} />}
       {notice && <Notice kind="plain">{notice}</Notice>}
       <Failure message={failure} />
-      <CredentialsForm target={target} onStep={async (step) => target && proceed(step, target.finish)} />
+      <CredentialsForm query={query} proceed={proceed} />
       <IssuerButton query={query} />
-      <p>
-        <Link href="/forgot">Forgot your password?</Link>
-      </p>
     </Door>
   );
 }
@@ -49,14 +39,10 @@ function nextPage(search: string): string {
   return /^\/(?!\/)[\w/-]*(\?[\w=&%.+-]*)?$/.test(next) ? next : '/';
 }
 
-interface Props {
-  target: SignInTarget | undefined;
-  onStep(step: SignInStep): Promise<unknown>;
-}
-
-function CredentialsForm({ target, onStep }: Props) {
+function CredentialsForm({ query, proceed }: { query: URLSearchParams; proceed: Proceed }) {
   const form = useForm({ email: '', password: '' }, async (credentials) => {
-    if (target) await onStep(await signIn({ ...target.request, ...credentials }));
+    const { request, finish } = await signInTarget(query);
+    await proceed(await signIn({ ...request, ...credentials }), finish);
   });
   return (
     <Form label="Sign in" action={form} submit="Sign in">
@@ -93,26 +79,17 @@ function IssuerButton({ query }: { query: URLSearchParams }) {
 
 /** Where people come back to from the sign-in of their organisation. */
 export function ExternalPage() {
-  const { step, next, failure, setFailure, proceed } = useSignInSteps();
-  const isRead = useRef(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the answer in the address is used once
-  useEffect(() => {
-    if (isRead.current || tellSignedInAgain(new URLSearchParams(location.search))) return;
-    isRead.current = true;
-    try {
-      const { step: first, finish } = externalAnswer();
-      void proceed(first, finish);
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-  }, []);
-  if (failure)
+  const { step, next, failure, proceed } = useSignInSteps();
+  // The answer in the address is used once.
+  const { message = failure } = useLoad('', async () => {
+    if (tellSignedInAgain(new URLSearchParams(location.search))) return;
+    const { step: first, finish } = externalAnswer();
+    await proceed(first, finish);
+  });
+  if (message)
     return (
-      <Door title="You are not signed in">
-        <Failure message={failure} />
-        <p>
-          <Link href="/sign-in">Go to the sign-in page</Link>
-        </p>
+      <Door title="You are not signed in" link={{ label: 'Go to the sign-in page', href: '/sign-in' }}>
+        <Failure message={message} />
       </Door>
     );
   return (

@@ -17,11 +17,8 @@ export interface SignInTarget {
 }
 
 /** @param query of the sign-in page: a client's, or none */
-export async function signInTarget(query: URLSearchParams): Promise<SignInTarget> {
-  return query.get('client_id') ? clientTarget(query) : ownTarget();
-}
-
-async function ownTarget(): Promise<SignInTarget> {
+export async function signInTarget(query = new URLSearchParams()): Promise<SignInTarget> {
+  if (query.get('client_id')) return clientTarget(query);
   const { codeVerifier, codeChallenge, codeChallengeMethod } = await newPkce();
   return {
     request: { baseUrl, scope: 'openid offline_access', codeChallenge, codeChallengeMethod },

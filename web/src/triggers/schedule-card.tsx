@@ -10,7 +10,6 @@ import type { SaidSchedule, Scheduled } from './schedule-words.ts';
 export function ScheduleCard({ bot, stopped }: { bot: Bot; stopped: string | undefined }) {
   const said = useSaidSchedule(bot);
   const isOn = Boolean(bot.cronString ?? bot.cronTiming);
-  const [done, setDone] = useState<string>();
   return (
     <Card label="Schedule">
       <div className="card-head">
@@ -24,43 +23,34 @@ export function ScheduleCard({ bot, stopped }: { bot: Bot; stopped: string | und
       )}
       {isOn && !stopped && <ScheduleText said={said} />}
       {!isOn && <p className="muted">The Bot does not run by itself at set times.</p>}
-      <ScheduleForm
-        key={`${bot.cronString} ${JSON.stringify(bot.extension)}`}
-        bot={bot}
-        isOn={isOn}
-        onDone={setDone}
-      />
-      {done && <Notice kind="good">{done}</Notice>}
+      <ScheduleForm bot={bot} isOn={isOn} />
     </Card>
   );
 }
 
-interface FormProps {
-  bot: Bot;
-  isOn: boolean;
-  onDone(what: string | undefined): void;
-}
-
-function ScheduleForm({ bot, isOn, onDone }: FormProps) {
+function ScheduleForm({ bot, isOn }: { bot: Bot; isOn: boolean }) {
   const api = useApi();
+  const [isEnded, setEnded] = useState(false);
   const saved = { cronString: bot.cronString ?? '', extension: timezoneOf(bot) ?? 'UTC' };
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const begin = { ...saved, extension: timezoneOf(bot) ?? (bot.cronString ? 'UTC' : here) };
   /** @throws what the service refused, a change by others too */
-  const change = async (operations: object[], what: string) => {
-    onDone(undefined);
+  const change = (operations: object[]) => {
     const patch = [...(bot.cronTiming ? [{ op: 'remove', path: '/cronTiming' }] : []), ...operations];
-    await api.change('PATCH', `fhir/R4/Bot/${bot.id}`, patch, bot.meta?.versionId);
-    onDone(what);
+    return api.change('PATCH', `fhir/R4/Bot/${bot.id}`, patch, bot.meta?.versionId);
   };
   const save = useForm(begin, ({ cronString, extension }) => {
+    setEnded(false);
+    end.clear();
     const set = { op: 'add', path: '/cronString', value: cronString };
-    const zone = { op: 'add', path: '/extension', value: withTimezone(bot, extension) };
-    return change([set, zone], 'Saved. It runs at these times from now on.');
+    return change([set, { op: 'add', path: '/extension', value: withTimezone(bot, extension) }]);
   });
-  const end = useAction(() =>
-    change(bot.cronString ? [{ op: 'remove', path: '/cronString' }] : [], 'The schedule is off.'),
-  );
+  const end = useAction(async () => {
+    save.clear();
+    await change(bot.cronString ? [{ op: 'remove', path: '/cronString' }] : []);
+    save.change({ cronString: '' });
+    setEnded(true);
+  });
   const { cronString, extension: timezone } = save.values;
   const said = useSaidSchedule(cronString ? { cronString, extension: withTimezone({}, timezone) } : {});
   const isChanged = cronString !== saved.cronString || timezone !== saved.extension;
@@ -69,29 +59,23 @@ function ScheduleForm({ bot, isOn, onDone }: FormProps) {
       label="Schedule"
       action={{ ...save, message: save.message ?? end.message }}
       submit="Save the schedule"
+      saved="Saved. It runs at these times from now on."
       beside={isOn && <ActionButton label="Turn the schedule off" kind="danger" action={end} />}
     >
       <div className="form-pair">
-        <TextField
-          label="Cron expression"
-          help="Minute, hour, day, month, weekday: “30 7 * * 1-5” is every weekday at 07:30."
-          isCode
-          {...save.field('cronString')}
-          isRequired
-        />
-        <TextField
-          label="Time zone"
-          help="As Europe/Paris; clock changes are followed."
-          spellCheck="false"
-          {...save.field('extension')}
-          isRequired
-        />
+        <TextField label="Cron expression" isCode {...save.field('cronString')} isRequired>
+          Minute, hour, day, month, weekday: “30 7 * * 1-5” is every weekday at 07:30.
+        </TextField>
+        <TextField label="Time zone" spellCheck="false" {...save.field('extension')} isRequired>
+          As Europe/Paris; clock changes are followed.
+        </TextField>
       </div>
       {cronString !== '' && isChanged && (
         <div className="summary" aria-live="polite">
           <ScheduleText said={said} />
         </div>
       )}
+      {isEnded && <Notice kind="good">The schedule is off.</Notice>}
     </Form>
   );
 }

@@ -21,7 +21,6 @@ import {
   type DeliveryAttempt,
   expressionOf,
   listAttempts,
-  setStatus,
   untilRedelivered,
   whenOf,
 } from './subscriptions.ts';
@@ -39,7 +38,11 @@ export function SubscriptionRow({ subscription: one }: { subscription: Subscript
   const [isOpen, setOpen] = useState(false);
   const [kind, word] = states[one.status];
   const isOff = one.status === 'off' || one.status === 'error';
-  const turn = useAction(() => setStatus(api, one, isOff ? 'active' : 'off'));
+  const path = `fhir/R4/Subscription/${one.id}`;
+  const turn = useAction(() => {
+    const patch = [{ op: 'replace', path: '/status', value: isOff ? 'active' : 'off' }];
+    return api.change('PATCH', path, patch, one.meta?.versionId);
+  });
   const expression = expressionOf(one);
   return (
     <article className="trigger" aria-label={one.criteria}>
@@ -75,7 +78,7 @@ export function SubscriptionRow({ subscription: one }: { subscription: Subscript
           label="Delete"
           title="Delete this Subscription?"
           deed="Delete it for good"
-          act={() => api.change('DELETE', `fhir/R4/Subscription/${one.id}`)}
+          act={() => api.change('DELETE', path)}
         >
           <ul>
             <li>{one.criteria} no longer wakes this Bot.</li>
@@ -88,12 +91,7 @@ export function SubscriptionRow({ subscription: one }: { subscription: Subscript
   );
 }
 
-const outcomes = [
-  { value: '', label: 'All' },
-  { value: 'failure', label: 'Failed' },
-  { value: 'success', label: 'Delivered' },
-  { value: 'unknown', label: 'Unknown' },
-];
+const outcomes = { '': 'All', failure: 'Failed', success: 'Delivered', unknown: 'Unknown' };
 
 function DeliveryList({ id }: { id: string }) {
   const api = useApi();

@@ -1,6 +1,6 @@
 import type { AuditEvent, Bot, Bundle, Extension, Subscription } from '@medplum/fhirtypes';
 import { isKeyOf } from '../../../shared/base/values.ts';
-import { nextOf, resourcesIn } from '../api/fhir.ts';
+import { nextOf, queryOf, resourcesIn } from '../api/fhir.ts';
 import type { Api } from '../api/use-api.ts';
 import type { AskedPage, LoadedPage } from '../api/use-pages.ts';
 import type { BadgeKind } from '../ui/basics.tsx';
@@ -52,12 +52,6 @@ export function createSubscription(api: Api, bot: Bot, trigger: NewTrigger): Pro
   });
 }
 
-/** On or off; on again also after an error. @throws a change by others meanwhile too */
-export function setStatus(api: Api, { id, meta }: Subscription, status: 'active' | 'off'): Promise<unknown> {
-  const patch = [{ op: 'replace', path: '/status', value: status }];
-  return api.change('PATCH', `fhir/R4/Subscription/${id}`, patch, meta?.versionId);
-}
-
 /** "When a Patient is created or changed" */
 export function whenOf({ criteria, extension = [] }: Subscription): string {
   const [type = ''] = criteria.split('?');
@@ -94,7 +88,7 @@ export async function listAttempts(
   subscriptionId: string,
   { outcome = '', next, signal }: AskedPage & { outcome?: string } = {},
 ): Promise<LoadedPage<DeliveryAttempt>> {
-  const query = new URLSearchParams({ _count: '50', ...(outcome ? { outcome } : {}) });
+  const query = queryOf({ _count: '50', outcome });
   const path = next ?? `fhir/R4/Subscription/${subscriptionId}/$deliveries?${query}`;
   const found = await api.get<Bundle<AuditEvent>>(path, signal);
   return { items: resourcesIn(found).map(attemptOf), next: nextOf(found) };

@@ -1,6 +1,5 @@
 import type { Bot, Bundle, Subscription } from '@medplum/fhirtypes';
 import { useState } from 'react';
-import { typedEntries } from '../../../shared/base/values.ts';
 import { resourcesIn } from '../api/fhir.ts';
 import { type Api, useApi, useLoad, useReloading } from '../api/use-api.ts';
 import { listExecutions } from '../bots/executions.tsx';
@@ -85,8 +84,6 @@ function stoppedSince(bot: Bot, last: { time: string; outcome: string } | undefi
   return last && why && last.time > (bot.meta?.lastUpdated ?? '') ? why : undefined;
 }
 
-const whens = typedEntries(moments).map(([value, label]) => ({ value, label }));
-
 function NewSubscription({ bot, onCreated }: { bot: Bot; onCreated(): void }) {
   const api = useApi();
   const [tried, setTried] = useState<Tried & { criteria: string }>();
@@ -108,23 +105,16 @@ function NewSubscription({ bot, onCreated }: { bot: Bot; onCreated(): void }) {
       action={form}
       submit={isTried ? 'Save the Subscription' : 'Try it on existing records'}
     >
-      <TextField
-        label="Records"
-        help="A search of one type, as Observation?code=1234-5&status=final, or the type alone."
-        isCode
-        {...form.field('criteria')}
-        isRequired
-      />
+      <TextField label="Records" isCode {...form.field('criteria')} isRequired>
+        A search of one type, as Observation?code=1234-5&status=final, or the type alone.
+      </TextField>
       <div className="form-pair">
-        <Select label="When one is" options={whens} {...form.field('when')} />
+        <Select label="When one is" options={moments} {...form.field('when')} />
         <TextField label="Reason" {...form.field('reason')} isRequired />
       </div>
-      <TextField
-        label="And only if (FHIRPath)"
-        help="Optional. %previous is the record before the change, %current the record after it."
-        isCode
-        {...form.field('extension')}
-      />
+      <TextField label="And only if (FHIRPath)" isCode {...form.field('extension')}>
+        Optional. %previous is the record before the change, %current the record after it.
+      </TextField>
       {tried && isTried && <TriedText tried={tried} hasExpression={extension !== ''} />}
     </Form>
   );

@@ -89,11 +89,11 @@ export function Output({ label, children }: { label: string; children: ReactNode
   );
 }
 
-interface CardProps {
+export interface CardProps {
   /** Its heading, which names it too. */
-  title?: string;
+  title?: string | undefined;
   /** Its name, where it has no heading. */
-  label?: string;
+  label?: string | undefined;
   className?: string;
   children: ReactNode;
 }

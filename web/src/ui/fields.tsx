@@ -19,16 +19,24 @@ import {
   TextArea,
   ToggleButton,
 } from 'react-aria-components';
+import { typedEntries } from '../../../shared/base/values.ts';
 
 interface Described {
   label: string;
-  help?: string | undefined;
+  /** What helps to fill it. */
+  children?: ReactNode;
+}
+
+interface InsideProps {
+  label: string;
+  help: ReactNode;
   /** In place of what the form around says of the field. */
   error?: string | undefined;
+  children: ReactNode;
 }
 
 /** The inside of a field: its name, the control, what helps to fill it, and what is wrong with it. */
-function Inside({ label, help, error, children }: Described & { children: ReactNode }) {
+function Inside({ label, help, error, children }: InsideProps) {
   return (
     <>
       <Label>{label}</Label>
@@ -46,16 +54,16 @@ function Inside({ label, help, error, children }: Described & { children: ReactN
 }
 
 /** A browser completes it only when `autoComplete` says how. */
-interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'>, Described {
+export interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children'>, Described {
   rows?: number;
   isCode?: boolean;
   /** In place of the one input. */
-  children?: ReactNode;
+  input?: ReactNode;
 }
 
-export function TextField({ label, help, rows, isCode = false, children, ...props }: TextFieldProps) {
+export function TextField({ label, children, rows, isCode = false, input, ...props }: TextFieldProps) {
   const className = isCode ? 'input code' : 'input';
-  const input = rows ? <TextArea className={className} rows={rows} /> : <Input className={className} />;
+  const plain = rows ? <TextArea className={className} rows={rows} /> : <Input className={className} />;
   return (
     <AriaTextField
       autoComplete="off"
@@ -63,8 +71,8 @@ export function TextField({ label, help, rows, isCode = false, children, ...prop
       {...props}
       className="field"
     >
-      <Inside label={label} help={help}>
-        {children ?? input}
+      <Inside label={label} help={children}>
+        {input ?? plain}
       </Inside>
     </AriaTextField>
   );
@@ -73,31 +81,34 @@ export function TextField({ label, help, rows, isCode = false, children, ...prop
 const ofNew = {
   autoComplete: 'new-password',
   minLength: 8,
-  help: 'At least 8 characters. A few words make a good one.',
+  children: 'At least 8 characters. A few words make a good one.',
 };
 
 /** A password that can be shown: nobody has to type it twice. */
 export function PasswordField({ isNew = false, ...props }: TextFieldProps & { isNew?: boolean }) {
   const [isShown, setShown] = useState(false);
+  const input = (
+    <div className="input-row">
+      <Input className="input" spellCheck="false" autoCapitalize="off" />
+      <ToggleButton
+        className="button button-plain"
+        isSelected={isShown}
+        onChange={setShown}
+        aria-label="Show the password"
+      >
+        {isShown ? 'Hide' : 'Show'}
+      </ToggleButton>
+    </div>
+  );
+  const type = isShown ? 'text' : 'password';
   return (
     <TextField
       autoComplete="current-password"
       {...(isNew ? ofNew : {})}
       {...props}
-      type={isShown ? 'text' : 'password'}
-    >
-      <div className="input-row">
-        <Input className="input" spellCheck="false" autoCapitalize="off" />
-        <ToggleButton
-          className="button button-plain"
-          isSelected={isShown}
-          onChange={setShown}
-          aria-label="Show the password"
-        >
-          {isShown ? 'Hide' : 'Show'}
-        </ToggleButton>
-      </div>
-    </TextField>
+      type={type}
+      input={input}
+    />
   );
 }
 
@@ -131,13 +142,14 @@ export function SearchField({
 interface SelectProps<Value extends string> extends Described {
   name?: string;
   value: Value;
-  options: readonly { value: Value; label: string }[];
+  /** The words for each. */
+  options: Readonly<Record<NoInfer<Value>, string>>;
   onChange(value: Value): void;
 }
 
 /** One of a few. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
-  const { label, name, help, value, options, onChange } = props;
+  const { label, name, value, options, onChange, children } = props;
   return (
     <AriaSelect
       className="field"
@@ -145,37 +157,36 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
       selectedKey={value}
       onSelectionChange={(key) => onChange(key as Value)}
     >
-      <Inside label={label} help={help}>
+      <Inside label={label} help={children}>
         <Button className="input select-button">
           <SelectValue />
           <span aria-hidden="true" className="arrow" />
         </Button>
       </Inside>
       <Popover className="popover">
-        <ListBox className="list-box" items={options.map((option) => ({ id: option.value, ...option }))}>
-          {({ label: text }) => <ListBoxItem className="list-item">{text}</ListBoxItem>}
+        <ListBox className="list-box" items={typedEntries(options).map(([id, text]) => ({ id, text }))}>
+          {({ text }) => <ListBoxItem className="list-item">{text}</ListBoxItem>}
         </ListBox>
       </Popover>
     </AriaSelect>
   );
 }
 
-interface SuggestingProps<Item extends { id: string }> extends Described {
+interface SuggestingProps<Item extends { id: string }> extends Omit<InsideProps, 'children'> {
   note?: string;
-  input?: { autoComplete?: string; spellCheck?: boolean };
   children(item: Item): ReactElement;
 }
 
 /** The inside of a combo box: a text, and the list of what is offered. */
 export function Suggesting<Item extends { id: string }>(props: SuggestingProps<Item>) {
-  const { note, input, children, ...described } = props;
+  const { note, children, ...described } = props;
   const empty =
     note === undefined ? {} : { renderEmptyState: () => <div className="list-empty">{note}</div> };
   return (
     <>
       <Inside {...described}>
         <div className="input-row">
-          <Input className="input" {...input} />
+          <Input className="input" />
           <Button className="button button-plain" aria-label="Show the list">
             <span aria-hidden="true" className="arrow" />
           </Button>
@@ -190,9 +201,7 @@ export function Suggesting<Item extends { id: string }>(props: SuggestingProps<I
   );
 }
 
-interface SuggestFieldProps {
-  label: string;
-  help?: string;
+interface SuggestFieldProps extends Described {
   value: string;
   options: readonly string[];
   onChange(value: string): void;
@@ -200,7 +209,8 @@ interface SuggestFieldProps {
 }
 
 /** A text with suggestions. */
-export function SuggestField({ label, help, value, options, onChange, onChosen }: SuggestFieldProps) {
+export function SuggestField(props: SuggestFieldProps) {
+  const { label, value, options, onChange, onChosen, children } = props;
   const wanted = value.toLowerCase();
   const fitting = options.filter((one) => one.toLowerCase().includes(wanted));
   const items = fitting.length === 1 && fitting[0] === value ? options : fitting;
@@ -218,7 +228,7 @@ export function SuggestField({ label, help, value, options, onChange, onChosen }
         else if (key !== value) onChange(String(key));
       }}
     >
-      <Suggesting label={label} help={help} input={{ autoComplete: 'off', spellCheck: false }}>
+      <Suggesting label={label} help={children}>
         {({ id }: { id: string }) => (
           <ListBoxItem id={id} textValue={id} className="list-item">
             {id}
@@ -229,23 +239,18 @@ export function SuggestField({ label, help, value, options, onChange, onChosen }
   );
 }
 
-interface SwitchProps extends Omit<SwitchFieldProps, 'className' | 'children'> {
-  children: ReactNode;
-  help?: string;
-}
-
-export function Switch({ children, help, ...props }: SwitchProps) {
+export function Switch({ label, children, ...props }: Omit<SwitchFieldProps, 'children'> & Described) {
   return (
     <SwitchField {...props} className="switch-field">
       <SwitchButton className="switch">
         <span className="switch-track" aria-hidden="true">
           <span className="switch-thumb" />
         </span>
-        <span>{children}</span>
+        <span>{label}</span>
       </SwitchButton>
-      {help && (
+      {children && (
         <Text slot="description" elementType="p" className="help">
-          {help}
+          {children}
         </Text>
       )}
     </SwitchField>

@@ -10,7 +10,7 @@ import {
 import { Form as AriaForm } from 'react-aria-components';
 import { type ActionState, useAction } from '../api/use-api.ts';
 import { useKept } from '../drafts/use-draft.tsx';
-import { Button, Card, Failure, Notice } from './basics.tsx';
+import { Button, Card, type CardProps, Failure, Notice } from './basics.tsx';
 
 /** Finds out whether a field is ready to be sent; a field that is not shows why. */
 type Check = () => Promise<boolean>;
@@ -114,17 +114,13 @@ function focusFirstError(form: HTMLFormElement | null): void {
   form?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid] button')?.focus();
 }
 
-interface FormCardProps extends FormProps {
-  /** Its name is its heading too. */
-  hasHeading?: boolean;
-  className?: string;
-}
+interface FormCardProps extends Omit<FormProps, 'label'>, Pick<CardProps, 'title' | 'label' | 'className'> {}
 
 /** A form in a frame of its own. */
-export function FormCard({ hasHeading = false, className = 'card narrow', ...form }: FormCardProps) {
+export function FormCard({ title, label = title ?? '', className = 'card narrow', ...form }: FormCardProps) {
   return (
-    <Card {...(hasHeading ? { title: form.label } : { label: form.label })} className={className}>
-      <Form {...form} />
+    <Card title={title} label={label} className={className}>
+      <Form label={label} {...form} />
     </Card>
   );
 }
@@ -138,7 +134,7 @@ export function FormCard({ hasHeading = false, className = 'card narrow', ...for
 export function useForm<Values extends object>(
   initial: Values | (() => Values),
   act: (values: Values) => Promise<unknown>,
-  { keptAs, onTyping }: { keptAs?: string; onTyping?(): void } = {},
+  { keptAs, onTyping }: { keptAs?: string; onTyping?(next: Values): void } = {},
 ) {
   const [values, setValues] = useKept<Values>(keptAs, initial);
   const [isSaved, setSaved] = useState(false);
@@ -151,7 +147,7 @@ export function useForm<Values extends object>(
   const change = (some: Partial<Values>) => {
     setValues((before) => ({ ...before, ...some }));
     setSaved(false);
-    onTyping?.();
+    onTyping?.({ ...values, ...some });
   };
   const changeOf =
     <Name extends keyof Values>(name: Name) =>

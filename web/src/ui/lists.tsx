@@ -142,7 +142,7 @@ export function PagedTable<R extends Resource>(props: PagedTableProps<R>) {
   const count = shown ? countOf(shown.length, total, loadMore !== undefined) : isLoading ? 'Loading' : '';
   return (
     <div className="members">
-      <p className="count" role="status">
+      <p className="help" role="status">
         {count}
       </p>
       {children}

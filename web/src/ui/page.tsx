@@ -16,10 +16,12 @@ import { useAddress } from '../api/use-pages.ts';
 import { topicOf } from '../help/topics.ts';
 import { ActionButton, Button, Failure, Link } from './basics.tsx';
 
+export type PageLink = { label: string; href: string };
+
 interface PageProps {
   title: string;
   actions?: ReactNode;
-  back?: { label: string; href: string };
+  back?: PageLink;
   children: ReactNode;
 }
 
@@ -39,15 +41,19 @@ export function Page({ title, actions, back, children }: PageProps) {
           </h1>
           <WhatIsThis />
         </div>
-        {actions && <div className="page-actions">{actions}</div>}
+        {actions && <div className="buttons">{actions}</div>}
       </div>
       {children}
-      {back && (
-        <p>
-          <Link href={back.href}>{back.label}</Link>
-        </p>
-      )}
+      {back && <LinkBelow {...back} />}
     </>
+  );
+}
+
+export function LinkBelow({ label, href }: PageLink) {
+  return (
+    <p>
+      <Link href={href}>{label}</Link>
+    </p>
   );
 }
 
@@ -81,29 +87,6 @@ function WhatIsThis() {
   );
 }
 
-/** The frame of the pages before somebody is signed in. */
-export function Door({ title, children }: { title: string; children: ReactNode }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${title} · Portico`;
-    heading.current?.focus({ preventScroll: true });
-  }, [title]);
-  return (
-    <main className="door">
-      <div className="card door-card">
-        <div className="door-brand">
-          <Mark />
-          Portico
-        </div>
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        {children}
-      </div>
-    </main>
-  );
-}
-
 export function Mark() {
   return <img src="/app/mark.svg" alt="Portico" width="32" height="32" className="mark" />;
 }
@@ -111,8 +94,7 @@ export function Mark() {
 /** Pages of one thing, by their titles; only the chosen one is there, and it stands in the address. */
 export function Tabs({ label, tabs }: { label: string; tabs: Record<string, ReactNode> }) {
   const titles = Object.keys(tabs);
-  const options = titles.map((value) => ({ value }));
-  const { values, change } = useAddress({ tab: titles[0] ?? '' }, { tab: options });
+  const { values, change } = useAddress({ tab: titles[0] ?? '' }, { tab: tabs });
   return (
     <AriaTabs selectedKey={values.tab} onSelectionChange={(key) => change({ tab: String(key) })}>
       <TabList className="tab-list" aria-label={label}>
@@ -170,7 +152,8 @@ export function Dialog(props: DialogProps) {
 }
 
 interface QuestionProps {
-  title: string;
+  /** The deed as a question, where it is left out. */
+  title?: string;
   /** What the button says: the deed, not "OK". */
   deed: string;
   /** What is refused stands in the question. */
@@ -180,7 +163,7 @@ interface QuestionProps {
 
 /** Asks before something that cannot be taken back. What was done closes the question. */
 export function Confirm(props: QuestionProps & { isOpen: boolean; onClose(): void }) {
-  const { isOpen, title, deed, act, onClose, children } = props;
+  const { isOpen, deed, title = `${deed}?`, act, onClose, children } = props;
   const action = useAction(async () => {
     await act();
     onClose();
@@ -205,20 +188,27 @@ export function Confirm(props: QuestionProps & { isOpen: boolean; onClose(): voi
 
 interface ConfirmedButtonProps extends QuestionProps {
   label: string;
+  /** When the question is gone, whatever was answered. */
+  onClose?(): void;
   /** What a screen reader says instead, where there are several. */
   name?: string;
   kind?: 'danger' | 'plain' | 'quiet';
 }
 
 /** A button that asks before it does what it says. */
-export function ConfirmedButton({ label, name, kind = 'danger', ...question }: ConfirmedButtonProps) {
+export function ConfirmedButton(props: ConfirmedButtonProps) {
+  const { label, name, kind = 'danger', onClose, ...question } = props;
   const [isAsking, setAsking] = useState(false);
+  const close = () => {
+    setAsking(false);
+    onClose?.();
+  };
   return (
     <>
       <Button kind={kind} onPress={() => setAsking(true)} {...(name ? { 'aria-label': name } : {})}>
         {label}
       </Button>
-      <Confirm isOpen={isAsking} onClose={() => setAsking(false)} {...question} />
+      <Confirm isOpen={isAsking} onClose={close} {...question} />
     </>
   );
 }

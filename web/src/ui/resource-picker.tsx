@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@medplum/fhirtypes';
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { ComboBox, ListBoxItem, Text } from 'react-aria-components';
 import { normalise, type Picked, type PickedResource, useFindByName } from '../api/fhir.ts';
 import { useLoad } from '../api/use-api.ts';
@@ -9,7 +9,8 @@ import { useFormCheck } from './form.tsx';
 interface Props<P extends Picked> {
   label: string;
   name: string;
-  help?: string;
+  /** What helps to fill it. */
+  children?: ReactNode;
   value: Choice<P>;
   onChange(choice: Choice<P>): void;
   /** Those whose name fits the text; all of them for an empty text, up to a page. */
@@ -27,7 +28,7 @@ interface Resolution {
  * left; any other is an error of the field, and the form around is not sent.
  */
 export function ResourcePicker<P extends Picked>(props: Props<P>) {
-  const { label, name, help, value, onChange, find } = props;
+  const { label, name, value, onChange, find, children } = props;
   const text = textOf(value);
   const [error, setError] = useState<string>();
   const [isOpened, setOpened] = useState(false);
@@ -105,7 +106,7 @@ export function ResourcePicker<P extends Picked>(props: Props<P>) {
         if (chosen) change(chosen);
       }}
     >
-      <Suggesting label={label} help={help} error={error} note={found.note}>
+      <Suggesting label={label} help={children} error={error} note={found.note}>
         {({ item: { reference, display, detail } }: { id: string; item: P }) => (
           <ListBoxItem id={reference} textValue={display} className="list-item">
             <Text slot="label">{display}</Text>

@@ -51,11 +51,12 @@ export function EntryFields(props: EntryFieldsProps) {
         <div className="stack" role="group" aria-labelledby={title}>
           <SuggestField
             label={`Type of record, entry ${number}`}
-            help="* is every clinical type."
             value={resourceType}
             options={['*', ...(knowledge?.resourceTypes() ?? [])]}
             onChange={(next) => onChange(withType(entry, next))}
-          />
+          >
+            * is every clinical type.
+          </SuggestField>
           <Interactions entry={entry} onChange={onChange} />
           <Conditions entry={entry} parameters={[...parameters]} onChange={onChange} />
           <ClosedElements fields="hiddenFields" entry={entry} elements={elements} onChange={onChange} />
@@ -78,10 +79,11 @@ function Conditions({ entry, parameters, onChange }: ConditionsProps) {
       <TextField
         label="Criteria"
         isCode
-        help={`They must be a search of ${entry.resourceType}: ${entry.resourceType}?name=value`}
         value={String(entry.criteria)}
         onChange={(criteria) => onChange({ ...entry, criteria })}
-      />
+      >
+        They must be a search of {entry.resourceType}: {entry.resourceType}?name=value
+      </TextField>
     );
   const write = (next: readonly Condition[]) => onChange(withConditions(entry, next));
   return (
