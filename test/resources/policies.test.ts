@@ -7,6 +7,7 @@ import { keys } from '../../shared/carry/table/keys.ts';
 import { meteredTable } from '../../shared/carry/table/metered.ts';
 import { type Caller, callerOf } from '../../shared/identity/gate/access-token.ts';
 import { admit } from '../../shared/identity/gate/actor.ts';
+import { hiddenByPolicies } from '../../shared/identity/policies/access.ts';
 import { comparisonsOf, policyRules } from '../../shared/identity/policies/rules.ts';
 import { readEverything } from '../../shared/records/read/everything.ts';
 import { readHistory } from '../../shared/records/read/history.ts';
@@ -576,6 +577,25 @@ test('neither many links nor long scopes make what one may not see cost more tha
     const [hit, miss] = [await unitsFor(birthDate), await unitsFor('1931-07-12')];
     expect(hit - miss).toBeLessThan(15);
   }
+});
+
+test('in whose name a record is asked for is asked first, and rules written for others cost nothing of what they do not see', async () => {
+  const under = async (rules: Entry[]) => {
+    await setPolicy(rules);
+    return (await admit(stage.services, caller, [])).actor;
+  };
+  const asker = await under([{ resourceType: 'Patient', criteria: 'Patient?gender=male' }]);
+  const member = await under([{ resourceType: 'Patient', criteria: 'Patient?_id=p1,p2' }]);
+  let asked = 0;
+  const spend = () => {
+    asked += 1;
+  };
+  const together = { ...member, budget: { ...member.budget, spend }, within: [asker] };
+  const hiddenOf = (reference: string) =>
+    hiddenByPolicies(together, 'search', stored.get(reference) as Resource, () => false);
+  expect([await hiddenOf('Patient/p2'), asked]).toEqual([undefined, 0]);
+  expect(await hiddenOf('Patient/p1')).toEqual([]);
+  expect(asked).toBeGreaterThan(0);
 });
 
 test('where a search in an order begins does not tell of what one may not see', async () => {

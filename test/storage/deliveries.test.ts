@@ -25,7 +25,7 @@ import { carryOut } from '../../shared/records/write/carry-out.ts';
 import { disturbed, faults } from '../faults/inject.ts';
 import { ringOf } from '../setup/key-rings.ts';
 import { scanAll } from './scan-all.ts';
-import { getItem, newProject, type Stage, startStage } from './stage.ts';
+import { getItem, newProject, newResource, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;
 let caller: Caller<'administrator'>;
@@ -317,6 +317,56 @@ describe('expressions of Subscriptions', () => {
     const told = items.filter(({ pk }) => pk.includes('#ATTEMPTS#'));
     expect(told).toHaveLength(3);
     expect(JSON.stringify(told)).toContain('those of other Subscriptions took too long');
+  });
+
+  test('are not evaluated where the criteria look at what is hidden from their author', async () => {
+    const { project } = caller;
+    const profile = { reference: 'Practitioner/p' };
+    const policy = await newResource(stage, project, {
+      resourceType: 'AccessPolicy',
+      resource: [{ resourceType: 'Patient', hiddenFields: ['birthDate'] }, { resourceType: 'Subscription' }],
+    });
+    await newResource(stage, project, {
+      ...{
+        resourceType: 'ProjectMembership',
+        id: 'author',
+        active: true,
+        profile,
+        user: { reference: 'User/u' },
+      },
+      ...{ project: { reference: `Project/${project}` }, accessPolicy: { reference: policy } },
+    });
+    await stage.services.table.put({ ...keys.login('author'), membershipId: 'author' });
+    const author = () =>
+      callerOf(
+        { ...again(), membershipId: 'author', profile: profile.reference, loginId: 'author' },
+        'member',
+      );
+    const born = { resourceType: 'Patient', birthDate: '1931-07-13', active: true };
+    const evaluatedWith = async (criteria: string) => {
+      const body = {
+        ...{ resourceType: 'Subscription', status: 'active', reason: 'x', criteria },
+        channel: { type: 'rest-hook', endpoint: 'https://93.184.215.14/' },
+        extension: [expressed('true')],
+      };
+      const [made] = await carryOut(stage.services, author(), [
+        { kind: 'create', type: 'Subscription', body },
+      ]);
+      const [patient] = await carryOut(stage.services, again(), [
+        { kind: 'create', type: 'Patient', body: born },
+      ]);
+      const after = await getItem(stage.services, keys.resource(project, 'Patient', String(patient?.id)));
+      const change = changeOf(undefined, after);
+      if (!change) throw new Error('No change');
+      let evaluated = 0;
+      const counting = matchWith(async () => {
+        evaluated += 1;
+      });
+      await counting(candidateMessage({ ...change, subscriptions: [String(made?.id)] }).body);
+      return evaluated;
+    };
+    expect(await evaluatedWith('Patient?active=true')).toBe(1);
+    expect(await evaluatedWith('Patient?birthdate=1931-07-13')).toBe(0);
   });
 
   test('are evaluated for ten changes of a Project at once, and another one waits', async () => {

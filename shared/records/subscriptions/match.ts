@@ -136,13 +136,15 @@ export async function evaluate(
  */
 async function meetsExpression(
   services: MatchServices,
-  { author, expression }: StandingSubscription & { expression: string },
+  { subscription, author, expression }: StandingSubscription & { expression: string },
   project: string,
   { current, previous }: ChangedStates,
 ): Promise<Met> {
   try {
     const actor = await admitAuthor(services, project, author);
-    const seen = await visible(actor, 'read', current);
+    // Whether it is evaluated takes time, and tells by this whether the criteria hold.
+    const searched = subscription.filters.flatMap(({ parameters }) => parameters);
+    const seen = await visible(actor, 'read', current, { searched });
     if (!seen) return false;
     const before = previous && (await visible(actor, 'read', previous, { standing: current }));
     return await evaluate(services, project, expression, { current: seen, previous: before });
