@@ -579,6 +579,15 @@ test('neither many links nor long scopes make what one may not see cost more tha
   }
 });
 
+test('the rules of a policy are read before anything is found, and paid for by who asks', async () => {
+  const costUnder = async (count: number) => {
+    const rule = (n: number) => ({ resourceType: 'Patient', criteria: `Patient?_id=rule${n}` });
+    await setPolicy(Array.from({ length: count }, (_, n) => rule(n)));
+    return (await costOf('identifier=of-nobody')).units;
+  };
+  expect((await costUnder(200)) - (await costUnder(1))).toBeGreaterThan(20);
+});
+
 test('in whose name a record is asked for is asked first, and rules written for others cost nothing of what they do not see', async () => {
   const under = async (rules: Entry[]) => {
     await setPolicy(rules);

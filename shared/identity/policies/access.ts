@@ -91,6 +91,11 @@ export function hiddenFields(
   return hiddenFromAny(everyone(actor), (one) => own.hiddenFields(one, interaction, resource, also));
 }
 
+/** Reads all rules by which resources of a type are judged, and pays for it. @throws {Refusal} too-costly */
+export async function readRules(actor: Actor, interaction: Interaction, type: string): Promise<void> {
+  for (const one of everyone(actor)) await own.readRules(one, interaction, type);
+}
+
 /**
  * Those that policies hide, whatever the token's scopes; undefined when they do not show the resource. In whose name it is
  * asked is asked first: rules that they have written for somebody else cost nothing of what is hidden from them.

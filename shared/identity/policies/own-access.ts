@@ -155,6 +155,15 @@ export async function hiddenFields(
   return (await isInScope(actor, scope, [resource], interaction, also)) ? hidden : undefined;
 }
 
+/**
+ * Reads the rules by which resources of a type are judged: before any is come upon, for where there are many it takes long,
+ * and would tell that there is one.
+ */
+export async function readRules(actor: Actor, interaction: Interaction, type: string): Promise<void> {
+  const { policy = [], scope = [] } = candidates(actor, interaction, type);
+  for (const rule of [...policy, ...scope]) await criterionOf(rule, type, actor.budget);
+}
+
 /** The same by the policies alone: what they hide costs nothing of what the actor makes their scopes cost. */
 export async function hiddenByPolicies(
   actor: Actor,

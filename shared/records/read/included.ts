@@ -9,6 +9,7 @@ import {
   judgeOf,
   mayInteract,
   mayLookAtHidden,
+  readRules,
   requireSearchableBy,
   searchRules,
   seesAll,
@@ -230,6 +231,7 @@ export function readerOf({ table }: Pick<Services, 'table'>, actor: Actor): Sear
       if (!seen && isShown(known.get(pk), searched)) known.set(pk, undefined);
       return seen;
     },
+    prepare: (type) => readRules(actor, 'search', type),
     async maySee(pk, resource, searched) {
       if (!known.has(pk)) {
         const one = judgeOf(actor, untold.asOne(mostPolicyUnits));

@@ -47,6 +47,7 @@ export async function* findHits(
   given?: readonly SearchSource[],
 ): AsyncGenerator<Hit> {
   const { type, sort } = search;
+  if (search.isJudged) await search.reader.prepare?.(type);
   if (type === 'AuditEvent') return yield* findEntries(search, after);
   const sources = given ?? sourcesFor(search);
   const [key] = sort;

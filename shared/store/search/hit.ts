@@ -24,6 +24,8 @@ export interface SearchReader {
    * @param searched what a search looks at in it: what is hidden there must not be found out
    */
   see(resource: Resource, searched: readonly SearchParameter[]): Promise<Resource | undefined>;
+  /** What is done before resources of a type are judged, whether or not there are any. @throws {Refusal} too-costly */
+  prepare?(type: string): Promise<void>;
   /**
    * Whether the caller's policies show what is searched of it: asked where they do not see all of the type, before what they ask
    * for is compared and their scopes are asked, both of which they can make cost what they like.
