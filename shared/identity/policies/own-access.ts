@@ -161,7 +161,10 @@ export async function hiddenFields(
  */
 export async function readRules(actor: Actor, interaction: Interaction, type: string): Promise<void> {
   const { policy = [], scope = [] } = candidates(actor, interaction, type);
-  for (const rule of [...policy, ...scope]) await criterionOf(rule, type, actor.budget);
+  const rules = [...policy, ...scope];
+  const length = rules.reduce((sum, { criteria = '' }) => sum + criteria.length, 0);
+  actor.budget.require('comparisons', length * comparisonsOfCharacter);
+  for (const rule of rules) await criterionOf(rule, type, actor.budget);
 }
 
 /** The same by the policies alone: what they hide costs nothing of what the actor makes their scopes cost. */
@@ -325,6 +328,9 @@ async function isInScope(
 
 /** Elements that rules must not look at, or they would tell of them; undefined for rules that are not of the actor's choice. */
 type Hidden = readonly string[] | 'all' | undefined;
+
+/** What it takes to read a character of criteria, at most: more than a request may cost is not begun. */
+const comparisonsOfCharacter = 10;
 
 /** What a rule takes beside its criterion, and each element that it hides, in comparisons. */
 const comparisonsOfRule = 10;
