@@ -1,7 +1,7 @@
 import type { routes } from '../../functions/routes.ts';
 import type { ExampleGround } from './calling-routes.ts';
 import type { Portico } from './portico.ts';
-import { createBot, createClient, execute } from './running.ts';
+import { botThat, createBot, createClient, execute } from './running.ts';
 import { newAddress, password, pkce } from './signing-in.ts';
 import { newSubscription } from './subscribing.ts';
 
@@ -59,8 +59,10 @@ export function routeExamples({ portico, person, bot, tokens }: ExampleGround): 
     return (await portico.api('POST', 'fhir/R4/Subscription', { body, headers: fhir })).json.id;
   }
 
+  /** One that still runs when it is asked for. */
   async function job(): Promise<string> {
-    const answer = await execute(portico, bot, 'x', 'text/plain', { headers: { prefer: 'respond-async' } });
+    const slow = await botThat(portico, 'await new Promise((r) => setTimeout(r, 10_000)); return 1');
+    const answer = await execute(portico, slow, 'x', 'text/plain', { headers: { prefer: 'respond-async' } });
     return answer.headers.get('content-location')?.split('/').at(-2) ?? '';
   }
 
