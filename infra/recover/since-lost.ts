@@ -217,7 +217,7 @@ export const keepSubject: Step = async (recovery, item, prepared) => {
   prepared.credentialsKept += 1;
 };
 
-/** Whose account it was: unless it is that of another by now, who was read before. */
+/** The account itself leads to nobody any more; one that is somebody else's since was written with that person. */
 export const endSubject: Step = async (recovery, item) => {
   const { table, lost } = recovery;
   const since = await sinceThen(recovery, item);

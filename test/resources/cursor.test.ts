@@ -3,8 +3,9 @@ import type { Caller } from '../../shared/identity/gate/access-token.ts';
 import { readEverything } from '../../shared/records/read/everything.ts';
 import { readHistory, readTypeHistory } from '../../shared/records/read/history.ts';
 import { searchResources } from '../../shared/records/read/search.ts';
-import { writeCursor } from '../../shared/store/items/page.ts';
+import { readPageCursor, writeCursor, writePageCursor } from '../../shared/store/items/page.ts';
 import { parseSearch } from '../../shared/store/search/search-request.ts';
+import { ringOf } from '../setup/key-rings.ts';
 import { newProject, newResource, type Stage, startStage } from '../storage/stage.ts';
 
 let stage: Stage;
@@ -99,4 +100,20 @@ describe('a forged cursor', () => {
       );
     }
   });
+});
+
+test('a sealed place opens in the listing that it was sealed for, and in no other', async () => {
+  const services = { runTokenKeys: ringOf(new Uint8Array(32)) };
+  const [own, another] = [
+    { project: 'p', name: 'own' },
+    { project: 'p', name: 'another' },
+  ];
+  const page = { values: [], next: 'Patient#x', isPassedOver: true, offset: 0 };
+  const cursor = await writePageCursor(services, own, page);
+  const parse = (position: unknown) => (typeof position === 'string' ? position : undefined);
+  expect(await readPageCursor(services, own, cursor, parse)).toBe('Patient#x');
+  const [, position] = JSON.parse(Buffer.from(cursor ?? '', 'base64url').toString());
+  // With the binding of the other one, which is no secret.
+  const moved = writeCursor(another, position);
+  await expect(readPageCursor(services, another, moved, parse)).rejects.toMatchObject({ kind: 'invalid' });
 });

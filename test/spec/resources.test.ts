@@ -264,6 +264,17 @@ describe('Bundles', () => {
     expect([status, json.entry.length]).toEqual([200, 500]);
   });
 
+  test('a patch makes no record of more values than a body may hold', async () => {
+    const name = [{ given: Array(35_000).fill('x') }];
+    const { json } = await fhir('POST', '/Patient', { body: { resourceType: 'Patient', name } });
+    const patched = await fhir('PATCH', `/Patient/${json.id}`, {
+      body: [{ op: 'add', path: '/name/-', value: name[0] }],
+      headers: { 'content-type': 'application/json-patch+json' },
+    });
+    expect([patched.status, issueOf(patched).code]).toEqual([400, 'too-costly']);
+    expect(issueOf(patched).details.text).toContain('more than 60000 values');
+  });
+
   test('a patch in a batch is no deeper than any other, however deep', async () => {
     const id = await created();
     const patchOf = (levels: number) => ({

@@ -89,7 +89,7 @@ export interface Budget {
   /**
    * A budget for work of which the caller is not to learn how much it was, such as one search: as much as a request has, more
    * or less by chance. What is spent of it costs the request no units; how long it takes counts. No one step costs more than a
-   * little: how large it is what is hidden would show, in a few requests.
+   * little: else a few requests would tell the size of what is hidden.
    */
   untold(): Budget;
   /** For one look of several steps: where what it costs is not told, it costs no more units than these, a step's if left out. */

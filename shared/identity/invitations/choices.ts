@@ -46,8 +46,8 @@ export async function choicesOf(
 }
 
 /**
- * Those that a password opens, and those that it opens with a second factor; of a login that goes on from another one all
- * but that one's, of which it would be a longer one.
+ * Those that a password opens, and those that it opens with a second factor. A login that goes on from another one chooses
+ * another membership: with the same one it would only prolong it.
  */
 export async function choicesWithin(
   services: Services,
